@@ -374,6 +374,8 @@ static inline const char *mapping_of(const char *how, bool chains) {
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strncmp(how, known[k].how, strlen(known[k].how)) == 0)
             return known[k].mapping;
+    if (strstr(how, "lanes of a warp for each row"))
+        return "lanes";
     if (strncmp(how, "a warp for each row", 19) == 0 || strncmp(how, "a block for each row", 20) == 0)
         return strchr(how, ',') && !strstr(how, "values") ? "rows" : how[2] == 'w' ? "warp" : "block";
     return NULL;

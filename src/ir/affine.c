@@ -56,11 +56,23 @@ static bool add_scaled(struct le_affine *f, const struct le_affine *g, int64_t s
 
 static bool find_affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving);
 
+/* A quotient or remainder of known numbers, by a positive one. */
+static bool divide_known(int code, const struct le_affine *a, const struct le_affine *b, struct le_affine *out) {
+    if (a->count || b->count || b->constant <= 0)
+        return false;
+    int64_t rest = a->constant % b->constant, below = rest < 0;
+    out->constant = code == LE_OP_MOD ? rest + below * b->constant : a->constant / b->constant - below;
+    return true;
+}
+
 static bool affine_op(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
     struct le_affine a, b;
     *out = (struct le_affine){0};
     if (node->code == LE_OP_NEG)
         return find_affine(space, node->operands[0], &a, moving) && add_scaled(out, &a, -1);
+    if (node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD)
+        return find_affine(space, node->operands[0], &a, NULL) && !a.count &&
+               find_affine(space, node->operands[1], &b, NULL) && divide_known(node->code, &a, &b, out);
     if (node->code != LE_OP_ADD && node->code != LE_OP_SUB && node->code != LE_OP_MUL)
         return false;
     if (node->code == LE_OP_MUL)

@@ -349,6 +349,33 @@ static void test_notes(void **state) {
     leat_close(ctx);
 }
 
+/* A term that is computed gives its note, whatever leaves the loop; terms that are not give none. */
+static void test_notes_of_terms(void **state) {
+    (void)state;
+    static const struct {
+        const char *program;
+        bool gives;
+    } cases[] = {{"y[i,j] = sum(k in 0..3: x[k // x[i] % 2] * x[j])", true},
+                 {"y[i,j] = sum(k in 0..x[i]: x[k // x[i] % 2] * x[j])", false},
+                 {"y[i,j] = sum(k in 0..3: x[0] * (i // (len(x,0) // 3)) + x[j]) where i in 0..2", true},
+                 {"y[i,j] = sum(k in 0..3: x[i // len(x,0)] + x[j]) where i in 0..2", false},
+                 {"y[i,j] = sum(k in 0..x[0]: x[i // x[0]] + x[j]) where i in 0..2", false},
+                 {"y[i,j] = sum(k in 0..3: x[i // x[0]] + x[j]) where i in 0..2", true}};
+    leat_context *ctx = open_sim();
+    leat_array *x = array_of(ctx, LEAT_I64, 1, SHAPE(2), (const int64_t[]){0, 1});
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+        leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {0}},
+                     results[] = {{.name = "y"}, {0}};
+        notes[0] = 0;
+        assert_ok(leat_eval(ctx, cases[k].program, inputs, results));
+        if ((strstr(notes, "an integer was divided by zero") != NULL) != cases[k].gives)
+            fail_msg("%s\n%s", cases[k].program, notes);
+        leat_array_free(results[0].array);
+    }
+    leat_array_free(x);
+    leat_close(ctx);
+}
+
 /* ---- out of memory, and failing calls */
 
 static void test_out_of_memory(void **state) {
@@ -525,7 +552,7 @@ int main(void) {
         cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_other_device),
         cmocka_unit_test(test_streams),      cmocka_unit_test(test_turns),
         cmocka_unit_test(test_numbers),      cmocka_unit_test(test_ledger),
-        cmocka_unit_test(test_faults),       cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_faults),       cmocka_unit_test(test_notes), cmocka_unit_test(test_notes_of_terms),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_fork),         cmocka_unit_test(test_faults_end_loops),
         cmocka_unit_test(test_precision),    cmocka_unit_test(test_portable_bits),

@@ -1,7 +1,7 @@
 """Reductions whose terms read the same elements for many points: distances of all pairs, products with weights, min-plus, correlations
 with channels, strides, dilation, groups and edges; with up to 9,000 terms. All results are exact."""
 from caselib import *
-from reduction_cases import chain
+from reduction_cases import chain, multiply_add
 from chain_cases import part
 
 f32 = np.float32
@@ -56,6 +56,44 @@ def correlations():
         ok('edge x %s\ny[o,i,j] = sum(c, p in -1..2, q in -1..2: x[c,i+p,j+q] * w[o,c,p+1,q+1]) where i in 0..9, j in 0..10' % mode, dict(x=x, w=w), y=chain(*np.broadcast_arrays(taken, weights)))
 
 
+def groups():
+    """Subscripts with // and %: groups of channels, heads that share keys, multipliers, remainders; divisors that are written, of
+    extents, of the caller's numbers and of arrays, and that do not divide the extent, or are 0."""
+    x, w = part((2, 8, 4, 5), 2), part((12, 2, 3, 3), 4); far = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    for text, number, first in (('3', {}, np.arange(12) // 3 * 2), ('(len(w,0)//4)', {}, np.arange(12) // 3 * 2), ('t', dict(t=3), np.arange(12) // 3 * 2),
+                                ('(len(w,0)//groups)', dict(groups=4), np.arange(12) // 3 * 2), ('5', {}, np.arange(12) // 5 * 2), ('t', dict(t=5), np.arange(12) // 5 * 2),
+                                ('12', {}, 0 * np.arange(12)), ('t', dict(t=40), 0 * np.arange(12)), ('t', dict(t=0), 0 * np.arange(12)), ('t', dict(t=-3), np.arange(12) // -3 * 2),
+                                ('d[o]', dict(d=np.array([3, 5, 0, 7, 4, 6, 3, 2, 100, 4, 3, 3])), None)):
+        if first is None: d = number['d']; first = np.where(d == 0, 0, np.arange(12) // np.where(d == 0, 1, d)) * 2
+        rows = first[:, None] + np.arange(2); needs = ''.join('in %s\n' % name for name in number if name != 'd')
+        if (rows < 0).any() or (rows >= 8).any():
+            if 'd' in number: continue
+            bad('%sy[b,o,i,j] = sum(c,p,q: x[b,(o//%s)*2+c,i+p,j+q] * w[o,c,p,q]) where i in 0..2, j in 0..3' % (needs, text), dict(x=x, w=w, **number), code=6)
+            continue
+        taken = np.stack([far[:, rows[:, c], p:p + 4, q:q + 5] for c in range(2) for p in range(3) for q in range(3)])
+        weights = np.moveaxis(w.reshape(12, 18), 1, 0)[:, None, :, None, None]
+        ok('%sedge x fill(0)\ny[b,o,i,j] = sum(c,p,q: x[b,(o//%s)*len(w,1)+c,i+p-1,j+q-1] * w[o,c,p,q]) where i in 0..4, j in 0..5' % (needs, text), dict(x=x, w=w, **number),
+           y=chain(*np.broadcast_arrays(taken, weights)))
+    for heads, keys in ((8, 2), (6, 6), (4, 1)):
+        q, k = part((heads, 5, 17), 3), part((keys, 33, 17), 5); t = heads // keys
+        pairs_of = np.moveaxis(np.broadcast_to(q[:, :, None], (heads, 5, 33, 17)), 3, 0), np.moveaxis(np.broadcast_to(k.repeat(t, 0)[:, None], (heads, 5, 33, 17)), 3, 0)
+        ok('s[h,i,j] = sum(d: q[h,i,d] * k[h//(len(q,0)//len(k,0)),j,d])\nr[h,i,j] = sum(d: abs(q[h,i,d] - k[h//%d,j,d]))' % t, dict(q=q, k=k), s=chain(*pairs_of), r=chain(abs(pairs_of[0] - pairs_of[1])))
+        ok('s[h,i,j] = sum(d: q[h,i,d] * k[h%%%d,j,d])' % keys, dict(q=q, k=k), s=chain(pairs_of[0], np.moveaxis(np.broadcast_to(np.tile(k, (t, 1, 1))[:, None], (heads, 5, 33, 17)), 3, 0)))
+    x, w = part((4, 20), 2), part((6, 5), 4)  # two filters a channel; each second place; terms that share weights
+    taken = np.stack([x[np.arange(6) // 2, p:p + 16] for p in range(5)])
+    ok('y[o,i] = sum(p: x[o//2,i+p] * w[o,p])\nz[o,i] = sum(p: x[(o-3)//2+2,i+p] * w[o,p])', dict(x=x, w=w), y=chain(*np.broadcast_arrays(taken, w.T[:, :, None])),
+       z=chain(*np.broadcast_arrays(np.stack([x[(np.arange(6) - 3) // 2 + 2, p:p + 16] for p in range(5)]), w.T[:, :, None])))
+    ok('y[o,i] = sum(p: x[o//2,i//2+p] * w[o,p]) where i in 0..30', dict(x=x, w=w), y=chain(*np.broadcast_arrays(np.stack([x[np.arange(6)[:, None] // 2, np.arange(30) // 2 + p] for p in range(5)]), w.T[:, :, None])))
+    a, b, s = part((5, 40), 3), part((40, 33), 5), part((10,), 7)
+    quarters = np.broadcast_to(s.repeat(4)[:, None, None], (40, 5, 33))
+    ok('y[i,j] = sum(k: a[i,k] * (b[k,j] * s[k//4]))', dict(a=a, b=b, s=s), y=chain(np.broadcast_to(a.T[:, :, None], (40, 5, 33)), np.broadcast_to(b[:, None], (40, 5, 33)) * quarters))
+    ok('y[i,j] = sum(k in 0..40: abs(a[i,(k-7)//3+3] - b[k%9,j]))', dict(a=a, b=b), y=chain(abs(np.broadcast_to(a.T[(np.arange(40) - 7) // 3 + 3][:, :, None], (40, 5, 33)) - b[np.arange(40) % 9][:, None])))
+    p = np.array([3, 0, 3, 1, 4, 4, 2]).astype(np.uint8); far = part((256, 6), 3)
+    ok('y[i,j] = sum(k: abs(a[p[i],k] - b[k,j]))', dict(a=far, b=b[:6], p=p), y=chain(abs(far[p].T[:, :, None] - b[:6, None])))
+    ok('y[i,j] = sum(k: a[i//d[j],k] * b[k,j]) where i in 0..5', dict(a=a, b=b, d=np.arange(33) % 4), y=chain(np.moveaxis(a[np.where(np.arange(33) % 4 == 0, 0, np.arange(5)[:, None] // np.maximum(np.arange(33) % 4, 1))], 2, 0), np.broadcast_to(b[:, None], (40, 5, 33))))
+    ok('y[i,j] = sum(k: a[i,k] * b[k,j] + f32(i // (k - 3)))', dict(a=a, b=b), y=chain(np.stack([multiply_add(np.broadcast_to(a[:, k, None], (5, 33)), np.broadcast_to(b[k], (5, 33)), np.broadcast_to(f32(0 if k == 3 else 1) * (np.arange(5) // (k - 3 or 1)).astype(f32)[:, None], (5, 33))) for k in range(40)])))
+
+
 def cases():
     begin('reuse', __doc__.replace('\n', ' '))
-    pairs(); units(); correlations()
+    pairs(); units(); correlations(); groups()

@@ -48,6 +48,27 @@ def rows():
     ok('y[i] = max(k in 0..4: x[4*i+k])', dict(x=x), y=total('max', [x[k:148:4] for k in range(4)]))
 
 
+MODES = {'clamp': 'edge', 'mirror': 'reflect', 'wrap': 'wrap', 'symmetric': 'symmetric'}
+
+
+def narrow():
+    """Images whose rows are shorter than a warp, so that every thread is near an edge; with strides, and several planes."""
+    for k, (n, m) in enumerate(((7, 7), (14, 14), (5, 28), (28, 56), (33, 31), (8, 57))):
+        for mode in list(MODES) + ['fill(2)']:
+            t, s = ('f32', 'u8', 'f16', 'i16', 'f64')[(k + len(mode)) % 5], 1 + (k + len(mode)) % 2
+            x = values(t, 3 * n * m, k).reshape(3, n, m); wide = [(0, 0), (1, 1), (2, 2)]
+            p = np.pad(x, wide, constant_values=2) if mode == 'fill(2)' else np.pad(x, wide, MODES[mode])
+            rows, columns = (n + s - 1) // s, (m + s - 1) // s
+            ok('edge x %s\ny[c,i,j] = max(a in 0..3, b in 0..5: x[c,%d*i+a-1,%d*j+b-2]) where i in 0..%d, j in 0..%d' % (mode, s, s, rows, columns),
+               dict(x=x), y=total('max', [p[:, a:a + s * rows - s + 1:s, b:b + s * columns - s + 1:s] for a in range(3) for b in range(5)]))
+    for t in ('u8', 'f16', 'f32', 'c64'):
+        x = (values('f32', 2 * 9 * 32 * 3, 3) if t == 'c64' else values(t, 2 * 9 * 32 * 3, 3)).reshape(2, 9, 32, 3)
+        x = x.astype(DTYPES[t]) if t == 'c64' else x
+        ok('y[b,c,i,j] = x[b,i,j,c]', dict(x=x), y=np.ascontiguousarray(x.transpose(0, 3, 1, 2)))
+        ok('y[i,b,j,c] = x[b,i,j,c]', dict(x=x), y=np.ascontiguousarray(x.transpose(1, 0, 2, 3)))
+        ok('y[j,c,b,i] = x[b,i,j,c]', dict(x=x), y=np.ascontiguousarray(x.transpose(2, 3, 0, 1)))
+
+
 def planes():
     for t, f, w in (('f32', 'min', 3), ('f64', 'max', 5), ('u8', 'max', 5), ('f16', 'max', 3), ('i32', 'sum', 3), ('bool', 'any', 3)):
         m = values(t, 23 * 37, w).reshape(23, 37); padded = np.pad(m, w // 2, 'edge')

@@ -386,10 +386,21 @@ def test_array_method():
             a.__array__(dtype, copy=False)
 
 
-def test_products_of_complex_arrays(device):
-    """Large enough for a device's library, which multiplies copies of the parts; of small integers, so that the sums are exact."""
-    parts = np.arange(512 * 513) % 11 - 5
-    x = (parts + 1j * parts[::-1]).reshape(512, 513).astype("c8")
-    z = np.ascontiguousarray(x.T)
-    product = leat.program("y[i,j] = sum(k: x[i,k] * z[k,j])")
-    assert (np.asarray(product(x=x, z=z)) == x @ z).all()
+PRODUCTS = [
+    ("c8", "y[i,j] = sum(k: x[i,k] * z[k,j])", "ik,kj->ij", (400, 410), (410, 420)),
+    ("c16", "y[j,i] = sum(k: x[k,i] * z[j,k])", "ki,jk->ji", (410, 400), (420, 410)),
+    ("c8", "y[i,j] = sum(k: conj(x[i,k]) * z[k,j])", "ik,kj->ij", (400, 410), (410, 420)),
+    ("c8", "y[b,i,j] = sum(k: x[b,k,i] * z[k,b,j])", "bki,kbj->bij", (3, 220, 313), (220, 3, 330)),
+]
+
+
+@pytest.mark.parametrize("dtype, text, axes, first, second", PRODUCTS)
+def test_products_of_complex_arrays(device, dtype, text, axes, first, second):
+    """Large enough for a device's library, which multiplies complex numbers or copies of their parts. The sums are exact."""
+    def of(shape, by):
+        parts = np.arange(np.prod(shape)) * by % 11 - 5
+        return (parts + 1j * parts[::-1]).reshape(shape).astype(dtype)
+
+    x, z = of(first, 1), of(second, 7)
+    expected = np.einsum(axes, x.conj() if "conj" in text else x, z, optimize=True)
+    assert (np.asarray(leat.program(text)(x=x, z=z)) == expected).all()

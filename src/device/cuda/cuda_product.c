@@ -83,25 +83,36 @@ CALL(SgemmStridedBatched, float)
 CALL(DgemmStridedBatched, double)
 
 static le_cublas_type type_of(leat_dtype dtype) {
-    return dtype == LEAT_F16 ? LE_CUBLAS_R_16F : dtype == LEAT_BF16 ? LE_CUBLAS_R_16BF : LE_CUBLAS_R_32F;
+    return dtype == LEAT_F16    ? LE_CUBLAS_R_16F
+           : dtype == LEAT_BF16 ? LE_CUBLAS_R_16BF
+           : dtype == LEAT_C64  ? LE_CUBLAS_C_32F
+           : dtype == LEAT_C128 ? LE_CUBLAS_C_64F
+                                : LE_CUBLAS_R_32F;
 }
 
-static le_cublas_status call_tensor_cores(const struct le_cuda_device *cuda, const struct le_product *p) {
-    const float scale = (float)p->scale, kept = (float)p->kept;
+/* Products of 16-bit floats and of complex numbers, and TF32. The scales have the type of the sums: f32, c64 or c128. */
+static le_cublas_status call_of_types(const struct le_cuda_device *cuda, const struct le_product *p) {
+    const double wide[2][2] = {{p->scale}, {p->kept}};
+    const float single[2][2] = {{(float)p->scale}, {(float)p->kept}};
+    const bool is_wide = p->dtype == LEAT_C128;
     const struct le_matrix *l = &p->left, *r = &p->right, *t = &p->target;
     const le_cublas_type type = type_of(p->dtype);
     return cuda->cublas->GemmStridedBatchedEx(
-        cuda->product_handle, operation_of(r), operation_of(l), p->columns, p->rows, p->terms, &scale,
-        (const void *)(uintptr_t)r->address, type, r->stride, r->batch_stride, (const void *)(uintptr_t)l->address,
-        type, l->stride, l->batch_stride, &kept, (void *)(uintptr_t)t->address, type_of(p->target_dtype), t->stride,
-        t->batch_stride, p->batch, p->tf32 ? LE_CUBLAS_COMPUTE_32F_FAST_TF32 : LE_CUBLAS_COMPUTE_32F,
+        cuda->product_handle, operation_of(r), operation_of(l), p->columns, p->rows, p->terms,
+        is_wide ? (const void *)wide[0] : single[0], (const void *)(uintptr_t)r->address, type, r->stride,
+        r->batch_stride, (const void *)(uintptr_t)l->address, type, l->stride, l->batch_stride,
+        is_wide ? (const void *)wide[1] : single[1], (void *)(uintptr_t)t->address, type_of(p->target_dtype), t->stride,
+        t->batch_stride, p->batch,
+        is_wide   ? LE_CUBLAS_COMPUTE_64F
+        : p->tf32 ? LE_CUBLAS_COMPUTE_32F_FAST_TF32
+                  : LE_CUBLAS_COMPUTE_32F,
         LE_CUBLAS_GEMM_DEFAULT);
 }
 
 static le_cublas_status call_product(const struct le_cuda_device *cuda, const struct le_product *p) {
     if (p->dtype == LEAT_F64)
         return call_DgemmStridedBatched(cuda, p);
-    return p->dtype == LEAT_F32 && !p->tf32 ? call_SgemmStridedBatched(cuda, p) : call_tensor_cores(cuda, p);
+    return p->dtype == LEAT_F32 && !p->tf32 ? call_SgemmStridedBatched(cuda, p) : call_of_types(cuda, p);
 }
 
 /* Setting the stream resets the workspace, so the workspace is set second. */

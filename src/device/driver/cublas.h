@@ -27,7 +27,10 @@ typedef struct CUstream_st *le_cublas_stream;
     X(R_32F, CUDA_R_32F, 0)                                                                                            \
     X(R_16F, CUDA_R_16F, 2)                                                                                            \
     X(R_16BF, CUDA_R_16BF, 14)                                                                                         \
+    X(C_32F, CUDA_C_32F, 4)                                                                                            \
+    X(C_64F, CUDA_C_64F, 5)                                                                                            \
     X(COMPUTE_32F, CUBLAS_COMPUTE_32F, 68)                                                                             \
+    X(COMPUTE_64F, CUBLAS_COMPUTE_64F, 70)                                                                             \
     X(COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, 77)                                                         \
     X(GEMM_DEFAULT, CUBLAS_GEMM_DEFAULT, -1)
 

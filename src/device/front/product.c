@@ -33,9 +33,10 @@ static leat_status check_matrix(const struct le_product *p, const char *which, c
 
 static leat_status check_product(const struct le_device_stream *stream, const struct le_product *p) {
     const bool half = p->dtype == LEAT_F16 || p->dtype == LEAT_BF16;
-    if ((!half && p->dtype != LEAT_F32 && p->dtype != LEAT_F64) || (p->tf32 && p->dtype != LEAT_F32) ||
+    const bool full = p->dtype == LEAT_F32 || p->dtype == LEAT_F64 || p->dtype == LEAT_C64 || p->dtype == LEAT_C128;
+    if ((!half && !full) || (p->tf32 && p->dtype != LEAT_F32) ||
         (p->target_dtype != p->dtype && !(half && p->target_dtype == LEAT_F32)))
-        return le_fail(LEAT_INVALID, "%s: matrix products support only f32, f64, f16 and bf16", p->what);
+        return le_fail(LEAT_INVALID, "%s: matrix products support only floats and complex numbers", p->what);
     if (p->rows < 1 || p->columns < 1 || p->terms < 1 || p->batch < 1 || p->target.transposed ||
         (p->batch > 1 && p->target.batch_stride < 1))
         return le_fail(LEAT_INVALID, "%s: invalid product: %d x %d x %d, batch of %d", p->what, p->rows, p->columns,

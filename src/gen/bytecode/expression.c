@@ -92,7 +92,7 @@ static void add_note(struct gen *g, const struct le_node *node, struct scope *sc
                      struct condition c) {
     bool power = node->code == LE_OP_POW;
     const struct le_node *right = node->operands[node->operand_count - 1];
-    if (!le_node_may_note(node) || g->branches > 0)
+    if (!le_node_may_note(&g->safety, node) || g->branches > 0)
         return;
     struct operand zero = {.reg = le_gen_const(g, right->type, 0), .scope = g->root, .splat = -1};
     struct le_instr instr = {.code = power ? LE_OP_LT : LE_OP_EQ,

@@ -379,6 +379,8 @@ static void print_totals(struct printer *p, const struct le_statement *s) {
         const char *one = le_cuda_total_class(p->arena, totals->part[k].reduction, totals->part[k].type, place);
         class = class ? le_arena_format(p->arena, "le_both<%s, %s>", one, class) : one;
     }
+    if (totals->several)
+        class = le_arena_format(p->arena, "le_several<%s, %d>", variable_type(p->t, totals->of), totals->several);
     put(p, "typedef %s %s;", class, totals->name);
 }
 

@@ -399,11 +399,15 @@ template <class T> struct le_chain {
     }
 };
 //: le_lower le_higher
-// Of the extreme so far and a term: a NaN stays, and of the zeros -0.0 is the lower.
+// Of the extreme so far and a term: a NaN stays, and of the zeros -0.0 is the lower. Integers have neither.
 template <class T> __device__ inline T le_lower(T m, T a) {
+    if ((T)0.5f == 0)
+        return a < m ? a : m;
     return a < m || a != a ? a : a == 0 && m == 0 ? (T)-(-m - a) : m;
 }
 template <class T> __device__ inline T le_higher(T m, T a) {
+    if ((T)0.5f == 0)
+        return a > m ? a : m;
     return a > m || a != a ? a : a == 0 && m == 0 ? (T)(m + a) : m;
 }
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800

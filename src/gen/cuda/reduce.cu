@@ -5,6 +5,9 @@ template <class T> __device__ inline T le_from_lane(T x, int lane) { return (T)_
 template <class T> __device__ constexpr inline bool le_is_real() { return (T)0.5 != (T)0; }
 // Totals, as reductions put them together. none(): of no terms, which changes nothing that it is joined to; of(x): of one
 // term; value(empty): the result. a.join(b) is b.join(a); ORDERED: which two are joined first shows in the result.
+//: le_then
+// The same as a.join(b) where all of b's terms come after those of a.
+template <class M> __device__ inline M le_then(const M &a, const M &b) { return a.join(b); }
 //: le_sum
 template <class T> struct le_sum {
     enum { ORDERED = le_is_real<T>() };
@@ -85,22 +88,31 @@ struct le_all {
     __device__ inline bool value(bool) const { return hold; }
 };
 //: le_first
-// The least (or greatest) term's place, the first of several; a NaN's before all. at -1: there was none.
+// The least (or greatest) term's place, the first of several; a NaN's before all. at -1: there was none, which beats no term.
+// There are no branches, so that several reads can be in flight.
 template <class T, class N, bool GREATEST> struct le_first {
     enum { ORDERED = 0 };
     T best;
     N at;
-    __device__ static inline le_first none() { return {(T)0, (N)-1}; }
+    __device__ static inline le_first none() { return {GREATEST ? le_bottom<T>() : le_top<T>(), (N)-1}; }
     __device__ static inline le_first of(T x, N at) { return {x, at}; }
-    __device__ static inline bool beats(T a, T b) { return b == b && ((GREATEST ? a > b : a < b) || a != a); }
-    __device__ inline le_first join(le_first b) const {
-        const bool takes = at < 0 || beats(b.best, best) || (b.at < at && !beats(best, b.best));
-        return b.at >= 0 && takes ? b : *this;
+    __device__ static inline bool beats(T a, T b) { return !(GREATEST ? a <= b : a >= b) & (b == b); }
+    __device__ static inline bool before(int a, int b) { return (unsigned)a < (unsigned)b; }
+    __device__ static inline bool before(long long a, long long b) {
+        return (unsigned long long)a < (unsigned long long)b;
+    }
+    __device__ inline le_first taken(const le_first &b, bool takes) const { return {takes ? b.best : best, takes ? b.at : at}; }
+    __device__ inline le_first join(const le_first &b) const {
+        return taken(b, beats(b.best, best) | (before(b.at, at) & !beats(best, b.best)));
     }
     __device__ inline le_first across(int lanes) const { return {le_across(best, lanes), le_across(at, lanes)}; }
     __device__ inline le_first from_lane(int lane) const { return {le_from_lane(best, lane), le_from_lane(at, lane)}; }
     __device__ inline N value(bool) const { return at; }
 };
+template <class T, class N, bool GREATEST>
+__device__ inline le_first<T, N, GREATEST> le_then(const le_first<T, N, GREATEST> &a, const le_first<T, N, GREATEST> &b) {
+    return a.taken(b, a.beats(b.best, a.best) | a.before(b.at, a.at));
+}
 //: le_both
 template <class A, class B> struct le_both {
     enum { ORDERED = A::ORDERED || B::ORDERED };
@@ -111,6 +123,35 @@ template <class A, class B> struct le_both {
     __device__ inline le_both across(int lanes) const { return {a.across(lanes), b.across(lanes)}; }
     __device__ inline le_both from_lane(int lane) const { return {a.from_lane(lane), b.from_lane(lane)}; }
 };
+template <class A, class B> __device__ inline le_both<A, B> le_then(const le_both<A, B> &a, const le_both<A, B> &b) {
+    return {le_then(a.a, b.a), le_then(a.b, b.b)};
+}
+//: le_several le_several_of
+// The totals of V points, which one thread computes together.
+template <class M, int V> struct le_several {
+    enum { ORDERED = M::ORDERED };
+    M at[V];
+    template <class Each> __device__ static inline le_several made(const Each &each) {
+        le_several t;
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            t.at[k] = each(k);
+        return t;
+    }
+    __device__ static inline le_several none() { return made([](int) { return M::none(); }); }
+    __device__ inline le_several join(const le_several &o) const {
+        return made([&](int k) { return at[k].join(o.at[k]); });
+    }
+    __device__ inline le_several across(int lanes) const { return made([&](int k) { return at[k].across(lanes); }); }
+    __device__ inline le_several from_lane(int lane) const { return made([&](int k) { return at[k].from_lane(lane); }); }
+};
+template <class M, int V>
+__device__ inline le_several<M, V> le_then(const le_several<M, V> &a, const le_several<M, V> &b) {
+    return a.made([&](int k) { return le_then(a.at[k], b.at[k]); });
+}
+template <class S, class M, int V> __device__ inline S le_several_of(const M (&totals)[V]) {
+    return S::made([&](int k) { return totals[k]; });
+}
 //: le_read le_chunk
 // W neighbours from an address that is a multiple of their size, or of 16 bytes. Such as no vector has come byte by byte.
 template <int BYTES, bool WHOLE = BYTES % 16 == 0> struct le_chunk { typedef unsigned char type; };
@@ -129,16 +170,20 @@ template <int W, class T> __device__ inline void le_read(T (&to)[W], const T *fr
         to[k] = all.at[k];
 }
 //: le_joined le_neighbours
-// W neighbours' total, W a power of two.
-template <class M, int W> struct le_neighbours {
+// W neighbours' total, W a power of two. IN_ORDER: those behind in t have later terms.
+template <class M, int W, bool IN_ORDER> struct le_neighbours {
     __device__ static inline M join(const M *t) {
-        return le_neighbours<M, W / 2>::join(t).join(le_neighbours<M, W / 2>::join(t + W / 2));
+        const M first = le_neighbours<M, W / 2, IN_ORDER>::join(t);
+        const M rest = le_neighbours<M, W / 2, IN_ORDER>::join(t + W / 2);
+        return IN_ORDER ? le_then(first, rest) : first.join(rest);
     }
 };
-template <class M> struct le_neighbours<M, 1> {
+template <class M, bool IN_ORDER> struct le_neighbours<M, 1, IN_ORDER> {
     __device__ static inline M join(const M *t) { return *t; }
 };
-template <class M, int W> __device__ inline M le_joined(const M (&t)[W]) { return le_neighbours<M, W>::join(t); }
+template <class M, int W, bool IN_ORDER = true> __device__ inline M le_joined(const M (&t)[W]) {
+    return le_neighbours<M, W, IN_ORDER>::join(t);
+}
 //: le_warp_tree le_warp_trees
 // All lanes' total, in all lanes.
 template <class M> __device__ inline M le_warp_tree(M t) {
@@ -147,11 +192,12 @@ template <class M> __device__ inline M le_warp_tree(M t) {
         t = t.join(t.across(d));
     return t;
 }
-// The same of U totals that each lane has, U a power of two: lane k gets that of t[k % U].
-template <class M, int U> __device__ inline M le_warp_trees(M (&t)[U]) {
+// The same of U totals that each lane has, U a power of two: lane k gets that of t[k % U]. LANES neighbours join their
+// totals, at least U, both powers of two.
+template <class M, int U, int LANES = 32> __device__ inline M le_warp_trees(M (&t)[U]) {
     const int lane = threadIdx.x & 31;
 #pragma unroll
-    for (int level = 0; level < 5; level++) {
+    for (int level = 0; 1 << level < LANES; level++) {
         const int d = 1 << level, n = U >> (level + 1);
         if (n == 0)
             t[0] = t[0].join(t[0].across(d));
@@ -164,6 +210,16 @@ template <class M, int U> __device__ inline M le_warp_trees(M (&t)[U]) {
         }
     }
     return t[0];
+}
+//: le_lanes_total
+// Of rows of LANES neighbours that each have LINES totals of each row, the first row's first: lane k gets that of row
+// k / LINES.
+template <class M, int LANES, int LINES, int U> __device__ inline M le_lanes_total(M (&t)[U]) {
+    M total = le_warp_trees<M, U, LANES>(t);
+#pragma unroll
+    for (int d = 1; d < LINES; d *= 2)
+        total = total.join(total.across(d));
+    return total;
 }
 //: le_warp_lines le_warp_total le_warp_keep
 // A complete subtree, in all lanes: LINES (a power of two up to 32) lines of 32 * W terms from `first` on; what stands at
@@ -334,7 +390,7 @@ __device__ inline M le_thread_total(N first, N end, const Term &term, const Quic
     unsigned count = 0; /* bit b: pending[b], or far[b - NEAR], is the total of U << b terms */
 #pragma unroll 1
     for (N at = first; at < end; at += U, count++) {
-        M t[U];
+        M t[U], x;
         if (at + U <= end) {
             bool usual = true;
 #pragma unroll
@@ -348,14 +404,15 @@ __device__ inline M le_thread_total(N first, N end, const Term &term, const Quic
                     if (place == k)
                         t[place] = exact;
             }
+            x = le_joined<M, U>(t); /* here, too: what is joined takes few registers */
         } else {
 #pragma unroll
             for (int k = 0; k < U; k++)
                 t[k] = at + k < end ? term(at + k) : M::none();
+            x = le_joined<M, U>(t);
         }
-        M x = le_joined<M, U>(t);
         if (!M::ORDERED) {
-            all = all.join(x);
+            all = le_then(all, x);
             continue;
         }
         /* most turns end here: branches, and what is hardly ever done stays out of registers */
@@ -447,7 +504,21 @@ template <int W, class T> __device__ inline void le_read_through(T (&to)[W], con
 #endif
     le_read<W>(to, from);
 }
-//: le_fetch le_fetched
+//: le_fetch le_fetch_near le_fetched
+// W neighbours to shared memory, by way of the multiprocessor's own cache, where others may find them.
+template <int W, class T> __device__ inline void le_fetch_near(T *to, const T *from) {
+    enum { BYTES = W * sizeof(T) };
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
+    if (BYTES == 4 || BYTES == 8 || BYTES == 16) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                     "l"(__cvta_generic_to_global(from)), "n"(BYTES == 16 ? 16 : BYTES == 8 ? 8 : 4) : "memory");
+        return;
+    }
+#endif
+    T x[W];
+    le_read<W>(x, from);
+    le_write<W>(to, x);
+}
 // W neighbours as le_read_through has them, to shared memory and by no register: there once le_fetched has been called.
 template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) {
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
@@ -468,8 +539,7 @@ template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) 
         return;
     }
     if (BYTES == 4 || BYTES == 8) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(__cvta_generic_to_global(from)),
-                     "n"(BYTES == 8 ? 8 : 4) : "memory");
+        le_fetch_near<W>(to, from);
         return;
     }
 #endif
@@ -539,22 +609,30 @@ template <class M, int LEVELS, int U, class N, class Term>
 __device__ inline M le_chain_total(N first, N end, const Term &term) {
     return le_chain_total<M, LEVELS, U, N>(first, end, term, le_one_way_on<Term>{term});
 }
-//: le_chain_warp le_chain_warp_total le_no_fetch
-// Of one unit by a warp, in all its lanes: each takes a chunk. fetch(at, slot) brings what term `at` reads to the warp's slot
-// in shared memory, so that neighbours read memory side by side: the slot of term k of chunk c is 33 * c + k.
-struct le_no_fetch {};
+//: le_chain_warp le_chain_warp_total le_no_fetch le_fetching
+// Of one unit by a warp, in all its lanes: each takes a chunk. fetch(at, slot) brings what W terms from `at` read to the warp's
+// slots in shared memory, so that neighbours read memory side by side: the slot of term k of chunk c is (32 + W) * c + k, so
+// that lanes which read vectors of W of their chunks meet no bank conflict. More than one W divides the number of terms.
+struct le_no_fetch { enum { WIDTH = 1 }; };
+template <int W, class Fetch> struct le_fetches {
+    enum { WIDTH = W };
+    const Fetch &fetch;
+};
+template <int W, class Fetch> __device__ inline le_fetches<W, Fetch> le_fetching(const Fetch &fetch) { return {fetch}; }
 template <class N> __device__ inline void le_chain_fetch(N, N, const le_no_fetch &) {}
-template <class N, class Fetch> __device__ inline void le_chain_fetch(N first, N count, const Fetch &fetch) {
-    const int lane = (int)threadIdx.x & 31;
+template <class N, int W, class Fetch>
+__device__ inline void le_chain_fetch(N first, N count, const le_fetches<W, Fetch> &by) {
+    const int lane = (int)threadIdx.x & 31, chunk = lane / (32 / W), place = chunk * 32 + lane % (32 / W) * W;
+    const int slot = place + chunk * W;
     __syncwarp();
     if (first + 1024 <= count) {
 #pragma unroll 8
-        for (int chunk = 0; chunk < 32; chunk++)
-            fetch(first + (N)(chunk * 32 + lane), chunk * 33 + lane);
+        for (int step = 0; step < 32 / W; step++)
+            by.fetch(first + (N)(step * (32 * W) + place), step * (32 + W) * W + slot);
     } else {
 #pragma unroll 1
-        for (int chunk = 0; first + (N)(chunk * 32 + lane) < count; chunk++)
-            fetch(first + (N)(chunk * 32 + lane), chunk * 33 + lane);
+        for (int step = 0; first + (N)(step * (32 * W) + place) < count; step++)
+            by.fetch(first + (N)(step * (32 * W) + place), step * (32 + W) * W + slot);
     }
     le_fetched();
     __syncwarp();
@@ -563,7 +641,8 @@ template <class M, int U, class N, class Term, class Fetch>
 __device__ inline M le_chain_warp(N first, N count, const Term &term, const Fetch &fetch) {
     const N at = first + (N)(threadIdx.x & 31) * 32;
     le_chain_fetch<N>(first, count, fetch);
-    const M chunk = le_chain_chunk<M, U, N>(at, count, ((int)threadIdx.x & 31) * 33, term, le_one_way_on<Term>{term});
+    const int slot = ((int)threadIdx.x & 31) * (32 + Fetch::WIDTH);
+    const M chunk = le_chain_chunk<M, U, N>(at, count, slot, term, le_one_way_on<Term>{term});
     M unit = M::none();
 #pragma unroll 4
     for (int lane = 0; lane < 32; lane++)

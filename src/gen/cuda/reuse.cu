@@ -1,13 +1,17 @@
 // Reductions whose terms read the same elements for many points. A thread block computes a tile of points: TR x TC threads,
 // each with MR x MC points. What a term needs goes through shared memory: NL values of each row, NR of each column, DEPTH
 // terms at a time, while the next ones are being read from memory.
+//: le_reuse_at
+// Where a value is: the sum, part by part, of where its line and its term are.
+template <class O, int PARTS> struct alignas(sizeof(O) * (PARTS < 3 ? PARTS : 4)) le_reuse_at { O part[PARTS]; };
 //: le_reuse_room
 template <int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + 4; }
-template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int TABLE>
+template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE>
 struct alignas(16) le_reuse_room {
     alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<ROWS>()];
     alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<COLUMNS>()];
-    O left_at[NL][TABLE ? TABLE : 1], right_at[NR][TABLE ? TABLE : 1]; // of the next TABLE terms: where they are
+    le_reuse_at<O, PL> left_at[NL][TABLE ? TABLE : 1]; // of the next TABLE terms
+    le_reuse_at<O, PR> right_at[NR][TABLE ? TABLE : 1];
 };
 //: le_reuse_line
 // Line m of the M lines of a thread, one of T: fours, so that neighbours read shared memory side by side.
@@ -16,15 +20,30 @@ template <int T, int M> __device__ inline int le_reuse_line(int thread, int m) {
     return m / q * (q * T) + thread * q + m % q;
 }
 //: le_reuse_leaf le_reuse_leaves
-// A value of a side: that of a line and a term is get(line_at(line), term_at(term)).
+// A value of a side: that of a line and a term is get(the sums of line_at(line, part) and term_at(term, part)).
 template <class Get, class Line, class Term> struct le_reuse_leaf_of {
     const Get &get;
     const Line &line_at;
     const Term &term_at;
+    template <class F, class O, int PARTS>
+    __device__ inline F value(const le_reuse_at<O, PARTS> &line, const le_reuse_at<O, PARTS> &term) const {
+        O at[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (int p = 0; p < PARTS; p++)
+            at[p] = line.part[p] + term.part[p];
+        return get(at[0], at[1], at[2], at[3]);
+    }
 };
 template <class Get, class Line, class Term>
 __device__ inline le_reuse_leaf_of<Get, Line, Term> le_reuse_leaf(const Get &get, const Line &line_at, const Term &term_at) {
     return {get, line_at, term_at};
+}
+template <class At, class F> __device__ inline At le_reuse_parts(const F &at, int number) {
+    At parts;
+#pragma unroll
+    for (int p = 0; p < (int)(sizeof parts.part / sizeof *parts.part); p++)
+        parts.part[p] = at(number, p);
+    return parts;
 }
 // The N leaves of a side, by number.
 template <int N, class L0, class L1, class L2, class L3> struct le_reuse_leaves {
@@ -32,61 +51,69 @@ template <int N, class L0, class L1, class L2, class L3> struct le_reuse_leaves 
     const L1 &l1;
     const L2 &l2;
     const L3 &l3;
-    template <class F, class O> __device__ inline F get(int n, O line, O term) const {
-        if (N > 3 && n == 3) return l3.get(line, term);
-        if (N > 2 && n == 2) return l2.get(line, term);
-        if (N > 1 && n == 1) return l1.get(line, term);
-        return l0.get(line, term);
+    template <class F, class At> __device__ inline F get(int n, const At &line, const At &term) const {
+        if (N > 3 && n == 3) return l3.template value<F>(line, term);
+        if (N > 2 && n == 2) return l2.template value<F>(line, term);
+        if (N > 1 && n == 1) return l1.template value<F>(line, term);
+        return l0.template value<F>(line, term);
     }
-    template <class O> __device__ inline O line_at(int n, int line) const {
-        if (N > 3 && n == 3) return l3.line_at(line);
-        if (N > 2 && n == 2) return l2.line_at(line);
-        if (N > 1 && n == 1) return l1.line_at(line);
-        return l0.line_at(line);
+    template <class At> __device__ inline At line_at(int n, int line) const {
+        if (N > 3 && n == 3) return le_reuse_parts<At>(l3.line_at, line);
+        if (N > 2 && n == 2) return le_reuse_parts<At>(l2.line_at, line);
+        if (N > 1 && n == 1) return le_reuse_parts<At>(l1.line_at, line);
+        return le_reuse_parts<At>(l0.line_at, line);
     }
-    template <class O> __device__ inline O term_at(int n, int term) const {
-        if (N > 3 && n == 3) return l3.term_at(term);
-        if (N > 2 && n == 2) return l2.term_at(term);
-        if (N > 1 && n == 1) return l1.term_at(term);
-        return l0.term_at(term);
+    template <class At> __device__ inline At term_at(int n, int term) const {
+        if (N > 3 && n == 3) return le_reuse_parts<At>(l3.term_at, term);
+        if (N > 2 && n == 2) return le_reuse_parts<At>(l2.term_at, term);
+        if (N > 1 && n == 1) return le_reuse_parts<At>(l1.term_at, term);
+        return le_reuse_parts<At>(l0.term_at, term);
     }
 };
 //: le_reuse_side le_reuse_table
 // A side of LINES lines and DEPTH terms, a share of which each thread brings to shared memory. BY_TERMS: neighbours take
 // terms that follow each other, else lines.
-template <class F, class O, int LINES, int DEPTH, int N, int BY_TERMS, int THREADS, int TABLE, class Leaves>
+template <class F, class At, int LINES, int DEPTH, int N, int BY_TERMS, int THREADS, int TABLE, class Leaves>
 struct le_reuse_side {
     enum { EACH = (LINES * DEPTH + THREADS - 1) / THREADS };
-    O at[N][EACH]; // where the thread's lines are
+    At at[N][EACH]; // where the thread's lines are
     F some[N][EACH];
     __device__ inline bool has(int e) const {
         return LINES * DEPTH % THREADS == 0 || (int)threadIdx.x + e * THREADS < LINES * DEPTH;
     }
+    // LINES, DEPTH and THREADS are powers of two; written so that compilers see what is the same for all e.
+    enum { NEAR = BY_TERMS ? DEPTH : LINES < THREADS ? LINES : THREADS, FAR = THREADS / NEAR, TURNS = LINES / THREADS };
+    __device__ inline int near() const { return (int)(threadIdx.x % NEAR); }
+    __device__ inline int far(int e) const { return (int)(threadIdx.x / NEAR) + e * FAR; }
     __device__ inline int line(int e) const {
-        const int k = (int)threadIdx.x + e * THREADS;
-        return BY_TERMS ? k / DEPTH : k % LINES;
+        return BY_TERMS ? far(e) : TURNS > 1 ? near() + e % (TURNS ? TURNS : 1) * THREADS : near();
     }
-    __device__ inline int term(int e) const {
-        const int k = (int)threadIdx.x + e * THREADS;
-        return BY_TERMS ? k % DEPTH : k / LINES;
-    }
+    __device__ inline int term(int e) const { return BY_TERMS ? near() : TURNS > 1 ? e / (TURNS ? TURNS : 1) : far(e); }
     __device__ inline void begin(const Leaves &leaves) {
 #pragma unroll
         for (int n = 0; n < N; n++)
 #pragma unroll
             for (int e = 0; e < EACH; e++)
-                at[n][e] = has(e) ? leaves.template line_at<O>(n, line(e)) : 0;
+                at[n][e] = leaves.template line_at<At>(n, has(e) ? line(e) : 0);
     }
-    template <int ROOM> __device__ inline void fetch(int first, int terms, const Leaves &leaves, const O (&table)[N][ROOM]) {
+    // LAST: some terms are beyond the last one, which is read instead.
+    template <int LAST, int ROOM>
+    __device__ inline void fetch_some(int first, int terms, const Leaves &leaves, const At (&table)[N][ROOM]) {
 #pragma unroll
         for (int n = 0; n < N; n++)
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
                 if (!has(e))
                     continue;
-                const int k = first + term(e) < terms ? first + term(e) : terms - 1;
-                some[n][e] = leaves.template get<F, O>(n, at[n][e], TABLE ? table[n][k % ROOM] : leaves.template term_at<O>(n, k));
+                const int k = LAST && first + term(e) >= terms ? terms - 1 : first + term(e);
+                some[n][e] = leaves.template get<F>(n, at[n][e], TABLE ? table[n][first % ROOM + term(e)] : leaves.template term_at<At>(n, k));
             }
+    }
+    template <int ROOM> __device__ inline void fetch(int first, int terms, const Leaves &leaves, const At (&table)[N][ROOM]) {
+        if (TABLE || first + DEPTH <= terms)
+            fetch_some<0>(first, terms, leaves, table);
+        else
+            fetch_some<1>(first, terms, leaves, table);
     }
     template <int PITCH> __device__ inline void keep(F (&room)[N][DEPTH][PITCH]) const {
 #pragma unroll
@@ -97,13 +124,13 @@ struct le_reuse_side {
                     room[n][term(e)][line(e)] = some[n][e];
     }
 };
-template <class O, int N, int THREADS, class Leaves, int ROOM>
-__device__ inline void le_reuse_table(int first, int terms, const Leaves &leaves, O (&table)[N][ROOM]) {
+template <class At, int N, int THREADS, class Leaves, int ROOM>
+__device__ inline void le_reuse_table(int first, int terms, const Leaves &leaves, At (&table)[N][ROOM]) {
 #pragma unroll
     for (int n = 0; n < N; n++)
 #pragma unroll 1
-        for (int k = first + (int)threadIdx.x; k < first + ROOM && k < terms; k += THREADS)
-            table[n][k % ROOM] = leaves.template term_at<O>(n, k);
+        for (int k = first + (int)threadIdx.x; k < first + ROOM; k += THREADS)
+            table[n][k % ROOM] = leaves.template term_at<At>(n, k < terms ? k : terms - 1);
 }
 //: le_reuse_step
 template <int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>
@@ -140,22 +167,24 @@ __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH]
 }
 //: le_reuse_totals
 // add: the total so far with a term. LEVELS: of the tree of units of 1,024 terms; less than 0: no sum with reuse (NUMERICS,
-// rule 3b), whose order shows. O: the type of what says where lines and terms are; TABLE: such terms that are kept.
-template <class M, class F, class G, class O, int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, int LEFT_BY_TERMS,
-          int RIGHT_BY_TERMS, int TABLE, int LEVELS, class Add, class L0, class L1, class L2, class L3, class R0, class R1,
+// rule 3b), whose order shows. O: the type of what says where lines and terms are, in PL and PR parts; TABLE: such terms that are kept.
+template <class M, class F, class G, class O, int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, int PL, int PR,
+          int LEFT_BY_TERMS, int RIGHT_BY_TERMS, int TABLE, int LEVELS, class Add, class L0, class L1, class L2, class L3, class R0, class R1,
           class R2, class R3>
 __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left0, const L1 &left1, const L2 &left2,
                                        const L3 &left3, const R0 &right0, const R1 &right1, const R2 &right2,
                                        const R3 &right3,
-                                       le_reuse_room<F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, TABLE> &room,
+                                       le_reuse_room<F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, PL, PR, TABLE> &room,
                                        M (&totals)[MR][MC]) {
     enum { THREADS = TR * TC, ROWS = TR * MR, COLUMNS = TC * MC };
     typedef le_reuse_leaves<NL, L0, L1, L2, L3> Left;
     typedef le_reuse_leaves<NR, R0, R1, R2, R3> Right;
     const Left left = {left0, left1, left2, left3};
     const Right right = {right0, right1, right2, right3};
-    le_reuse_side<F, O, ROWS, DEPTH, NL, LEFT_BY_TERMS, THREADS, TABLE, Left> rows;
-    le_reuse_side<G, O, COLUMNS, DEPTH, NR, RIGHT_BY_TERMS, THREADS, TABLE, Right> columns;
+    typedef le_reuse_at<O, PL> LeftAt;
+    typedef le_reuse_at<O, PR> RightAt;
+    le_reuse_side<F, LeftAt, ROWS, DEPTH, NL, LEFT_BY_TERMS, THREADS, TABLE, Left> rows;
+    le_reuse_side<G, RightAt, COLUMNS, DEPTH, NR, RIGHT_BY_TERMS, THREADS, TABLE, Right> columns;
     M chunk[MR][MC], pending[LEVELS > 0 ? LEVELS : 1][MR][MC];
     unsigned units = 0; // bit b: pending[b] is the total of 2^b units
     int now = 0;
@@ -165,8 +194,8 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
     rows.begin(left);
     columns.begin(right);
     if (TABLE) {
-        le_reuse_table<O, NL, THREADS>(0, terms, left, room.left_at);
-        le_reuse_table<O, NR, THREADS>(0, terms, right, room.right_at);
+        le_reuse_table<LeftAt, NL, THREADS>(0, terms, left, room.left_at);
+        le_reuse_table<RightAt, NR, THREADS>(0, terms, right, room.right_at);
         __syncthreads();
     }
     rows.fetch(0, terms, left, room.left_at);
@@ -178,8 +207,8 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
         columns.keep(room.right[now]);
         if (TABLE && next % (TABLE ? TABLE : 1) == 0) {
             __syncthreads(); // all have used what it had
-            le_reuse_table<O, NL, THREADS>(next, terms, left, room.left_at);
-            le_reuse_table<O, NR, THREADS>(next, terms, right, room.right_at);
+            le_reuse_table<LeftAt, NL, THREADS>(next, terms, left, room.left_at);
+            le_reuse_table<RightAt, NR, THREADS>(next, terms, right, room.right_at);
         }
         __syncthreads();
         if (next < terms) {

@@ -172,7 +172,7 @@ __device__ inline void le_scan_totals(uint4 *tile, le_scan_room<M, GROUPS> &room
     for (int line = warp; line < GROUPS / 32; line += warps) {
         M t[16];
         le_scan_group<M, T, S>(t, tile, line * 32 + lane, first, count, of);
-        const M own = le_joined<M, 16>(t);
+        const M own = le_joined<M, 16, false>(t);
         if (M::ORDERED) {
             room.inside[line * 32 + lane] = own;
             continue;
@@ -270,7 +270,7 @@ __device__ inline void le_scan_few(uint4 *tile, int count, M before, const Some 
     M t[16], inside = M::none();
     R x[16];
     le_scan_group<M, T, S>(t, tile, lane, -slots, count, of);
-    const M total = le_joined<M, 16>(t);
+    const M total = le_joined<M, 16, false>(t);
 #pragma unroll
     for (int k = 0; k < LANES - 1; k++) {
         const M other = total.from_lane(lane - own + k);
@@ -315,7 +315,7 @@ __device__ inline void le_scan_columns(le_scan_lanes<M, WARPS> &totals, int warp
             for (int k = 0; k < 16; k++)
                 t[k] = at + k < count ? of(one(at + k), at + k) : M::none();
         }
-        const M total = le_joined<M, 16>(t);
+        const M total = le_joined<M, 16, false>(t);
         if (WARPS > 1) {
             totals.at[turn][warp][lane] = total;
             __syncthreads();

@@ -16,6 +16,7 @@ struct columns {
     struct team_stage *t;
     int threads, parts;
     int64_t chunk, steps;     /* steps: blocks that have the same columns */
+    int64_t points;           /* of threads: each has as many columns as the side is wide */
     size_t at_bytes;          /* bytes of work memory used so far */
     size_t known[GROUPS_MAX]; /* where the totals of groups are that earlier kernels have computed */
     /* of the current kernel */
@@ -33,15 +34,16 @@ int64_t le_columns_whole(const struct team_stage *t, int parts) {
 }
 
 int le_columns_threads(const struct team_stage *t, int parts) {
-    return parts > 1 || t->points >= BLOCK_THREADS ? BLOCK_THREADS : (int)(t->points + 31) / 32 * 32;
+    int64_t points = t->points / t->side.width;
+    return parts > 1 || points >= BLOCK_THREADS ? BLOCK_THREADS : (int)(points + 31) / 32 * 32;
 }
 
 int le_columns_parts(const struct team_stage *t) {
     size_t bytes = 0;
     int columns = 1;
     for (int g = 0; g < t->group_count; g++)
-        bytes += 2 * BLOCK_THREADS * le_group_total_bytes(&t->groups[g]);
-    while (columns < WARP && columns < t->points)
+        bytes += 2 * BLOCK_THREADS * (size_t)t->side.width * le_group_total_bytes(&t->groups[g]);
+    while (columns < WARP && columns < t->points / t->side.width)
         columns *= 2;
     return bytes > ROOM_MOST ? 1 : BLOCK_THREADS / columns;
 }
@@ -77,11 +79,11 @@ static int levels_for(const struct group *g, int64_t chunk) {
 }
 
 static struct le_expression *points_of(struct columns *s) {
-    return le_codegen_number(s->c, "points", s->t->points);
+    return le_codegen_number(s->c, "points", s->points);
 }
 
 static struct le_block *bind(struct columns *s, struct le_block *block, struct le_expression *point) {
-    le_team_bind(s->c, block, s->t->points_at, s->t->points_count, point, s->t->points <= INT32_MAX);
+    le_side_bind(s->c, &s->t->side, block, s->t->points_at, s->t->points_count, point, s->t->points <= INT32_MAX);
     return block;
 }
 
@@ -154,6 +156,18 @@ static struct le_expression *within(struct columns *s, struct le_expression *end
     return s->inside ? le_ktree_select(s->c->tree, s->inside, end, first) : end;
 }
 
+/* Stores the values of the thread's columns, whose totals are known. */
+static void store(struct columns *s, struct le_block *block) {
+    struct le_expression *e;
+    if (s->t->side.width == 1) {
+        le_team_store(s->c, s->t, block, TEAM_ALL);
+        return;
+    }
+    struct le_block *each = le_side_open_each(s->c, &s->t->side, block, &e);
+    le_team_store(s->c, s->t, each, TEAM_ALL);
+    le_ktree_close(s->c->tree, each);
+}
+
 /* ---- one block has all terms of a column */
 
 static void whole_columns(struct columns *s) {
@@ -174,7 +188,7 @@ static void whole_columns(struct columns *s) {
         le_group_know(s->c, g, block, join_threads(s, g, block, total));
     }
     struct le_block *one = open_one(s, block);
-    le_team_store(s->c, s->t, one, TEAM_ALL);
+    store(s, one);
     le_ktree_close_to(t, one, s->c->root);
 }
 
@@ -281,7 +295,7 @@ static void cut_columns(struct columns *s, int first, int end) {
     for (int g = first; g < end && end < s->t->group_count; g++)
         keep_totals(s, g, one, totals[g]);
     if (end == s->t->group_count)
-        le_team_store(s->c, s->t, one, TEAM_ALL);
+        store(s, one);
     le_ktree_close_to(t, one, s->c->root);
 }
 
@@ -295,7 +309,7 @@ static void launch(struct columns *s, struct le_generated_launches *out, bool cu
                   : "threads of a block for each column";
     else if (cut)
         how = "threads for each column, the last block joins their totals";
-    le_reduce_launch(s->c, s->t, out, s->threads, (s->t->points + columns - 1) / columns, cut ? s->steps : 1, how);
+    le_reduce_launch(s->c, s->t, out, s->threads, (s->points + columns - 1) / columns, cut ? s->steps : 1, how);
 }
 
 /* Each group has a kernel of its own. */
@@ -322,6 +336,10 @@ bool le_columns_can_cut(struct codegen *c, const struct team_stage *t) {
 leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     struct reduction *r = found;
     struct columns s = {.c = &r->c, .t = &r->t, .parts = (int)le_mapping_get(m, "parts")};
+    s.t->side.width = (int)le_mapping_get(m, "vector");
+    for (int g = 0; g < s.t->group_count; g++)
+        s.t->groups[g].side = s.t->side.width > 1 ? &s.t->side : NULL;
+    s.points = s.t->points / s.t->side.width;
     s.chunk = le_mapping_get(m, "chunk");
     s.threads = le_columns_threads(s.t, s.parts);
     s.steps = (le_reduce_terms(s.t) + s.chunk * s.parts - 1) / (s.chunk * s.parts);
@@ -343,6 +361,6 @@ leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le
     }
     int columns = s.threads / s.parts;
     out->work_bytes = cut ? s.at_bytes : 0;
-    out->counter_bytes = cut ? (size_t)((s.t->points + columns - 1) / columns) * 4 : 0;
+    out->counter_bytes = cut ? (size_t)((s.points + columns - 1) / columns) * 4 : 0;
     return status;
 }

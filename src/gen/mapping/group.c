@@ -227,7 +227,7 @@ static void add_joined(struct group_search *f, const struct le_stage *stage) {
 
 bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t) {
     const struct le_stage *stage = &stages[0];
-    *t = (struct team_stage){.spread = count};
+    *t = (struct team_stage){.spread = count, .side.width = 1};
     if (!stage->node->reduces)
         return false;
     struct group_search f = {.c = c, .t = t, .epoch = ++c->notes->epoch, .fits = true};

@@ -152,8 +152,10 @@ void le_reduce_launch(struct codegen *c, const struct team_stage *t, struct le_g
 /* ---- a warp or a block for each point */
 
 static struct le_expression *fetch_of(struct codegen *c, const struct group *g) {
-    return g->staged_count ? le_ktree_use(c->tree, g->fetch)
-                           : le_ktree_call(c->tree, LE_CALL_NO_FETCH, LE_KTREE_VOID, NULL, NULL);
+    if (!g->staged_count)
+        return le_ktree_call(c->tree, LE_CALL_NO_FETCH, LE_KTREE_VOID, NULL, NULL);
+    struct le_expression *fetch = le_ktree_use(c->tree, g->fetch);
+    return le_ktree_call(c->tree, LE_CALL_FETCHING, LE_KTREE_VOID, &LE_STATIC_NUMBER(g->staged_width), &fetch);
 }
 
 /* Terms of a group as le_block_total and le_grid_parts take them: one, and several neighbours. */
@@ -321,7 +323,7 @@ static struct le_expression *part_function(struct grid *s, int number, bool four
 static void join_parts(struct grid *s, int number) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
-    const struct group *g = &s->t->groups[number];
+    struct group *g = &s->t->groups[number];
     int width = le_group_bytes(g) > 8 ? 1 : 4;
     struct le_expression *part = part_function(s, number, false);
     struct le_expression *many = width > 1 ? part_function(s, number, true) : part;

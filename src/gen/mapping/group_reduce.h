@@ -18,6 +18,18 @@ struct term_axis {
     int position;
     int64_t count;
 };
+struct group;
+/* Neighbouring values of a kept index that one thread has, and reads as a vector: totals are of type `several` then. */
+struct side {
+    int index, width;            /* width 1: a thread has one value, and nothing of the rest is used */
+    struct le_expression *first; /* place of the first value */
+    /* What is known for each value: the groups' totals, and nodes that terms use but that do not change along them. */
+    struct group *groups[GROUPS_MAX];
+    struct le_expression *totals[GROUPS_MAX];
+    struct le_node *nodes[LOADS_MAX];
+    struct le_variable *values[LOADS_MAX]; /* by node: an array */
+    int group_count, node_count;
+};
 struct group {
     struct le_node *nodes[GROUP_NODES],
         *bodies[GROUP_NODES]; /* the reductions; their terms, all over the group's indices */
@@ -29,16 +41,18 @@ struct group {
     struct term_axis axes[AXES_MAX];
     int axis_count;
     int64_t terms;
-    bool chain;  /* sums with reuse: terms are added to chunks in order */
-    bool narrow; /* an int can count the terms, with room for vectors beyond the end */
-    bool share;  /* their cost counts common subexpressions once */
-    int width;   /* terms that a thread reads as one vector; more than 1: they are contiguous and aligned */
-    int unroll;  /* vectors that it reads before it uses them */
-    int type;    /* type of the totals */
+    bool chain;        /* sums with reuse: terms are added to chunks in order */
+    bool narrow;       /* an int can count the terms, with room for vectors beyond the end */
+    bool share;        /* their cost counts common subexpressions once */
+    int width;         /* terms that a thread reads as one vector; more than 1: they are contiguous and aligned */
+    int unroll;        /* vectors that it reads before it uses them */
+    int type;          /* type of the totals */
+    int one;           /* type of the totals of one point; not `type` if a thread has several */
+    struct side *side; /* NULL: a thread has one point */
     /* Of a chain whose units warps compute: loads that they bring to shared memory first, where each warp has slots */
     struct le_node *staged[LOADS_MAX];
     struct le_variable *slots[LOADS_MAX], *fetch;
-    int staged_count;
+    int staged_count, staged_width; /* terms of a vector that is brought there */
     struct le_variable *term, *many; /* functions of a term's number: the totals of one term, and of `width` terms */
 };
 struct team_stage {
@@ -50,7 +64,8 @@ struct team_stage {
     int64_t points, rest;                         /* combinations of their values */
     const struct le_stage *siblings[GROUP_NODES]; /* other stages that this kernel computes */
     int sibling_count;
-    int spread; /* values of a kept index that are unrolled into totals of one group; 1: none */
+    int spread;       /* values of a kept index that are unrolled into totals of one group; 1: none */
+    struct side side; /* of columns: the last kept index */
 };
 
 /* group.c: finds the reductions of the stages that can be shared by threads; false: one thread has to compute them */
@@ -62,15 +77,35 @@ bool le_team_has_inner_loop(const struct codegen *c, struct le_node *node, const
 /* unroll_jam.c: the same, if all values of one of its kept indices are to be made together; c has the first of
  * these stages then. false: they are not. */
 bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t);
+/* The index runs from 0 by 1, through as many values whatever the others are. */
+bool le_is_counted(const struct codegen *c, int index);
+/* Ranges in the node depend on the index: if it is replaced, they become others. */
+bool le_bounds_depend(const struct codegen *c, struct le_node *node, int index);
 /* A sum or product of so few terms over counted indices that it is written out. */
 bool le_team_is_few(const struct codegen *c, const struct le_node *node);
 
-/* group_terms.c */
+/* group_loads.c */
+void le_group_shape(struct codegen *c, struct group *g);         /* sets axes, width and unroll */
+int le_group_width(struct codegen *c, const struct group *g);    /* of terms that lie side by side */
+int64_t le_group_cost(struct codegen *c, const struct group *g); /* additions that a term takes as long as */
 /* Whether most loads have a smaller stride along the kept index than along the terms. */
 bool le_group_is_across(struct codegen *c, const struct group *g, int index);
-void le_group_shape(struct codegen *c, struct group *g); /* sets axes, width and unroll */
-/* Declares the type of the totals and the functions `term` and `many`. */
+/* Finds the loads that depend on the last axis and are in range; returns how many. -1: a loop inside a term depends on
+ * that axis. */
+int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads);
+bool le_group_can_stage(struct codegen *c, const struct group *g); /* all loads that depend on the term can be */
+bool le_group_is_dense(struct codegen *c, const struct group *g,
+                       const struct le_node *load); /* whether its elements lie side by side along the terms */
+/* Whether `width` elements along the index are contiguous and aligned. */
+bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width);
+/* How many values of the kept index, at most of so many bytes, the loads of the terms have side by side in memory. */
+int le_side_width(struct codegen *c, const struct group *g, int index, int most_bytes);
+int le_side_loads(struct codegen *c, const struct group *g, struct le_node **loads); /* those loads */
+
+/* group_terms.c */
+/* Declares the type of the totals and the functions `term` and `many`, or only the functions. */
 void le_group_emit(struct codegen *c, struct group *g, struct le_block *block);
+void le_group_functions(struct codegen *c, struct group *g, struct le_block *block);
 /* A function (term's number, bool &usual) that computes the term without a branch, for le_thread_total; NULL: there is
  * none, or it is not worthwhile. */
 struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g, struct le_block *block);
@@ -81,17 +116,12 @@ struct le_expression *le_group_total(struct codegen *c, const struct group *g, s
 /* Chooses what warps of a chain bring to shared memory: loads whose elements lie side by side along the terms. warps:
  * of a thread block. le_group_emit then makes the function `fetch`. */
 void le_group_stage(struct codegen *c, struct group *g, int warps);
-bool le_group_can_stage(struct codegen *c, const struct group *g); /* all loads that depend on the term can be */
 /* Of a chain: its chunks with the term of number `at` added to them. */
 struct le_expression *le_group_chained(struct codegen *c, const struct group *g, struct le_block *block,
                                        struct le_expression *at, struct le_expression *chunk);
 
-int le_group_width(struct codegen *c, const struct group *g);
-/* Finds the loads that depend on the last axis and are in range; returns how many. -1: a loop inside a term depends on
- * that axis. */
-int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads);
-/* The same, and reads `width` elements of each load into the arrays `some`. It declares them in base, which binds the
- * indices of the first element, and closes base. */
+/* Finds the loads as le_group_loads does, and reads `width` elements of each into the arrays `some`. It declares them
+ * in base, which binds the indices of the first element, and closes base. */
 int le_group_open_wide(struct codegen *c, const struct group *g, struct le_block *base, struct le_node **loads,
                        struct le_variable **some);
 /* le_group_array declares an array of `width` elements in the block. le_group_read reads `width` neighbouring elements
@@ -107,10 +137,10 @@ void le_group_know_element(struct codegen *c, struct le_node *load, struct le_bl
 /* Returns the total of all elements of `some`, and closes the function. */
 void le_group_return_joined(struct codegen *c, const struct group *g, struct le_block *function,
                             struct le_variable *some);
-/* Whether `width` elements along the index are contiguous and aligned. */
-bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width);
 /* The nodes' values from now on: those of total, which becomes a variable of the group's type. */
-void le_group_know(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total);
+void le_group_know(struct codegen *c, struct group *g, struct le_block *block, struct le_expression *total);
+void le_group_know_one(struct codegen *c, const struct group *g, struct le_block *block,
+                       struct le_expression *total);                            /* the same of one point */
 struct le_expression *le_group_count(struct codegen *c, const struct group *g); /* its number of terms, a parameter */
 int le_group_counting(const struct group *g);                                   /* the type of term numbers */
 int le_group_bytes(const struct group *g);                                      /* size of a total in registers */
@@ -127,6 +157,20 @@ void le_team_bind_one(struct codegen *c, struct le_block *block, int index, stru
 /* Binds the indices to the combination of values with this row-major number. */
 void le_team_bind(struct codegen *c, struct le_block *block, const int *indices, int count, struct le_expression *place,
                   bool narrow);
+
+/* group_side.c: of several neighbouring points of a thread */
+/* Binds the indices, of which the last one is the side's, to the combination with this row-major number of groups of
+ * values. The side's index stays unbound. */
+void le_side_bind(struct codegen *c, struct side *side, struct le_block *block, const int *indices, int count,
+                  struct le_expression *place, bool narrow);
+/* Computes what the nodes use that does not change along the terms, once for each value. */
+void le_side_hold(struct codegen *c, const struct group *g, struct le_block *block, struct le_node *const *nodes,
+                  int count);
+/* Opens a loop over the values e that binds the index and makes known what is known of it. */
+struct le_block *le_side_open_each(struct codegen *c, const struct side *side, struct le_block *block,
+                                   struct le_expression **e);
+/* Fills the function of a term, whose indices its block binds: it returns the totals of all values. */
+void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block *function, struct le_expression *at);
 
 /* group_reduce.c: the stage and the others that the kernel computes, of which some have no remaining kept indices. */
 enum team_stages { TEAM_ALL, TEAM_ALONG, TEAM_ONCE }; /* all; those with remaining indices; those without */
@@ -159,6 +203,14 @@ void le_reduce_launch(struct codegen *c, const struct team_stage *t, struct le_g
 leat_status le_reduce_warp(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_block(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 leat_status le_reduce_grid(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
+
+/* group_lanes.c */
+struct lanes {
+    int lanes, lines, width; /* of a row; vectors of a lane; terms of a vector */
+    int rows;                /* that it has at once, at most */
+};
+bool le_lanes_find(const struct team_stage *t, struct lanes *l); /* false: rows are too long */
+leat_status le_reduce_lanes(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 
 /* columns.c */
 int le_columns_threads(const struct team_stage *t, int parts); /* of a block */

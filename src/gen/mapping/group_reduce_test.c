@@ -74,6 +74,18 @@ static void rows(void **state) {
     same("y[i] = sum(k in 0..i: x[k] * w[i,k])", "x 100, w 100 100", "a thread for each element");
 }
 
+/* Some lanes of a warp for each row: as many as its vectors, or all with several vectors each. */
+static void short_rows(void **state) {
+    (void)state;
+    same("in x: i64[n,m,o]\ny[i,j] = sum(k: x[i,j,k])", "x 5 7 32", "16 lanes of a warp for each row, ...");
+    also("y[i] = sum(k: x[i,k])", "x 9 4", "1 lanes of a warp for each row, ...");
+    same("y[i] = sum(k: x[i,k])", "x 70 31", "32 lanes of a warp for each row, ...");
+    also("y[i] = sum(k: x[i,k])", "x 70 102", "32 lanes of a warp for each row, ...");
+    same("y[i] = sum(k: x[i,k])", "x 3 300", "32 lanes of a warp for each row, ...");
+    same("in x: u8[n,m]\ny[i] = argmax(k: x[i,k])", "x 37 64", "4 lanes of a warp for each row, ...");
+    also("in x: f64[n,m]\ny[i] = sqrt(sum(k: x[i,k]) / len(x, 1))", "x 21 6", "4 lanes of a warp for each row, ...");
+}
+
 static void kept_rows(void **state) {
     (void)state;
     static const char softmax[] = "e[i,j] = x[i,j] - max(k: x[i,k])\ny[i,j] = e[i,j] / sum(k: e[i,k])";
@@ -187,7 +199,7 @@ static void columns_in_parts(void **state) {
     same("y[j] = sum(i: x[i,j])", "x 777 33", CUT_PARTS);
     also("y[j] = sum(i: x[i,j])", "x 1 33", PARTS);
     same("y[i,j] = argmax(k: x[i,k,j])", "x 7 100 5", PARTS);
-    also("y[j] = sum(i,k: x[i,k,j] * w[i])", "x 100 30 33, w 100", CUT_PARTS);
+    also("y[j] = sum(i,k: x[i,k,j] * w[i])", "x 200 30 33, w 200", CUT_PARTS);
     same("y[j] = max(i: x[i,j] - sum(k: x[k,j]) / 1000)", "x 1000 70", PARTS);
     also("y[j] = sum(i: x[i,j] / max(l: x[l,j] - sum(k: x[k,j])))", "x 1000 7", CUT_PARTS);
     same("in x: f64[n,m]\ny[j] = prod(i: x[i,j] - min(k: x[k,j]))", "x 777 64", CUT_PARTS);
@@ -229,17 +241,11 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_arrays),
-                                       cmocka_unit_test(all_types),
-                                       cmocka_unit_test(rows),
-                                       cmocka_unit_test(kept_rows),
-                                       cmocka_unit_test(unusual_rows),
-                                       cmocka_unit_test(rows_of_clusters),
-                                       cmocka_unit_test(rows_with_gains),
-                                       cmocka_unit_test(rows_without_clusters),
-                                       cmocka_unit_test(columns),
-                                       cmocka_unit_test(columns_in_parts),
-                                       cmocka_unit_test(strips),
-                                       cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_arrays),     cmocka_unit_test(all_types),        cmocka_unit_test(rows),
+        cmocka_unit_test(short_rows),       cmocka_unit_test(kept_rows),        cmocka_unit_test(unusual_rows),
+        cmocka_unit_test(rows_of_clusters), cmocka_unit_test(rows_with_gains),  cmocka_unit_test(rows_without_clusters),
+        cmocka_unit_test(columns),          cmocka_unit_test(columns_in_parts), cmocka_unit_test(strips),
+        cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

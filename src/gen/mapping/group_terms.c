@@ -1,214 +1,7 @@
-/* The terms of a group: which of its axes are merged, how many terms a thread reads at once, and the lambdas that
- * compute the total of one term or of several adjacent terms. */
+/* The functions of a group's terms, which compute the total of one term or of several adjacent terms. */
 #include "gen/mapping/group_reduce.h"
 
-#define NARROW_TERMS ((int64_t)1 << 30) /* an int counts these, and what is looked at behind them */
-#define DEAR_COST    128                /* additions of all terms that a thread makes at once */
-#define QUICK_COST   16                 /* additions of a term whose quick way is worth a text of its own */
-
-static const struct le_range *range_at(const struct codegen *c, const struct group *g, int position) {
-    return le_range_of(c->space, g->indices[position]);
-}
-
-/* ---- what every load of a term has to be */
-
-struct load_check {
-    struct codegen *c;
-    const struct group *g;
-    int inner;                        /* position */
-    int width, largest;               /* elements; bytes of one */
-    struct le_node *loads[LOADS_MAX]; /* those that depend on the inner index */
-    int load_count;
-    int point, across; /* an index; loads that are, less those that are not */
-    bool fits;
-};
-
-static bool find_stride(const struct codegen *c, const struct le_node *load, int index, int64_t *stride) {
-    const struct le_address address = le_load_address(c->layouts, load);
-    return le_address_stride(c->space, &address, index, stride);
-}
-
-static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
-    const struct codegen *c = user;
-    return !live && (trusted || le_address_is_safe(c->space, address));
-}
-
-/* All of its places are inside, as they are. */
-static bool is_plain(const struct codegen *c, const struct le_node *load) {
-    const struct le_address address = le_load_address(c->layouts, load);
-    return is_counted(c, &address, load->trusted, load->live);
-}
-
-/* Calls visit for the loads that depend on the inner index; a subscript's own loads are not looked at.
- */
-static void look_at(struct load_check *l, struct le_node *node, int epoch,
-                    void (*visit)(struct load_check *, struct le_node *)) {
-    if (!l->fits || !le_node_depends(node, l->g->indices[l->inner]) || le_note_met(l->c->notes, node, epoch))
-        return;
-    if (node->kind == LE_NODE_REDUCE || node->kind == LE_NODE_REGION)
-        l->fits = false;
-    else if (node->kind == LE_NODE_LOAD || node->kind == LE_NODE_INDEX)
-        visit(l, node);
-    else
-        for (int k = 0; k < node->operand_count; k++)
-            look_at(l, node->operands[k], epoch, visit);
-}
-
-static bool all_fit(struct load_check *l, void (*visit)(struct load_check *, struct le_node *)) {
-    l->fits = true;
-    int epoch = ++l->c->notes->epoch;
-    for (int k = 0; k < l->g->node_count && l->fits; k++)
-        look_at(l, l->g->bodies[k], epoch, visit);
-    return l->fits;
-}
-
-/* ---- axes */
-
-static bool merges(struct codegen *c, const struct group *g, int position, const struct term_axis *inner) {
-    struct le_merging m = {.code = &c->safety,
-                           .stage = c->stage,
-                           .outer = g->indices[position],
-                           .inner = g->indices[inner->position],
-                           .inner_count = inner->count,
-                           .is_counted = is_counted,
-                           .user = c};
-    return le_loops_merge(&m, g->bodies, g->node_count);
-}
-
-/* From the last to the first, then turned round. An axis of one value is none, unless it is the last. */
-static void find_axes(struct codegen *c, struct group *g) {
-    for (int k = g->index_count - 1; k >= 0; k--) {
-        int64_t count = le_range_count(range_at(c, g, k));
-        struct term_axis *inner = g->axis_count ? &g->axes[g->axis_count - 1] : NULL;
-        if (inner && count == 1)
-            continue;
-        if (inner && inner->count > 0 && merges(c, g, k, inner))
-            inner->count *= count;
-        else
-            g->axes[g->axis_count++] = (struct term_axis){.position = k, .count = count};
-    }
-    for (int k = 0; k < g->axis_count / 2; k++) {
-        struct term_axis swapped = g->axes[k];
-        g->axes[k] = g->axes[g->axis_count - 1 - k];
-        g->axes[g->axis_count - 1 - k] = swapped;
-    }
-}
-
-/* ---- width */
-
-/* Bound to its low: one of the node's indices that is no axis. */
-static bool is_at_low(const struct load_check *l, int index, int64_t *low) {
-    for (int k = 0; k < l->g->index_count; k++) {
-        bool axis = false;
-        for (int a = 0; a < l->g->axis_count; a++)
-            axis |= l->g->axes[a].position == k;
-        if (l->g->indices[k] == index && !axis) {
-            *low = range_at(l->c, l->g, k)->low;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether the address is a multiple of width elements where the inner index is at its low. */
-static bool axis_is_aligned(const struct load_check *l, const struct le_address *address, int d, int64_t *constant) {
-    int64_t low;
-    int inner = l->g->indices[l->inner];
-    struct le_affine f;
-    if (!le_axis_elements(l->c->space, address, d, &f))
-        return address->layout->strides[d] % l->width == 0 && !le_node_depends(address->subscripts[d], inner);
-    *constant += f.constant;
-    for (int k = 0; k < f.count; k++) {
-        if (f.index[k] == inner)
-            *constant += f.factor[k] * range_at(l->c, l->g, l->inner)->low;
-        else if (is_at_low(l, f.index[k], &low))
-            *constant += f.factor[k] * low;
-        else if (f.factor[k] % l->width != 0)
-            return false;
-    }
-    return true;
-}
-
-static void visit_size(struct load_check *l, struct le_node *node) {
-    if (node->kind != LE_NODE_LOAD)
-        return;
-    int64_t stride;
-    int size = (int)le_type_size(l->c->ir->values.at[node->value].type);
-    l->largest = size > l->largest ? size : l->largest;
-    l->fits = is_plain(l->c, node) && find_stride(l->c, node, l->g->indices[l->inner], &stride) && stride == 1;
-}
-
-static void visit_aligned(struct load_check *l, struct le_node *node) {
-    const struct le_device_facts *facts = l->c->job->facts;
-    if (node->kind != LE_NODE_LOAD)
-        return;
-    const struct le_address address = le_load_address(l->c->layouts, node);
-    int64_t constant = address.layout->offset;
-    l->fits = facts->is_aligned(facts->user, node->value);
-    for (int d = 0; d < address.rank && l->fits; d++)
-        l->fits = axis_is_aligned(l, &address, d, &constant);
-    l->fits = l->fits && constant % l->width == 0;
-}
-
-int le_group_width(struct codegen *c, const struct group *g) {
-    const struct term_axis *last = &g->axes[g->axis_count - 1];
-    struct load_check l = {.c = c, .g = g, .inner = last->position};
-    if (range_at(c, g, last->position)->by != 1 || !all_fit(&l, visit_size) || l.largest == 0 || l.largest > 8)
-        return 1;
-    l.width = 16 / l.largest;
-    if (g->axis_count > 1 && last->count % l.width != 0)
-        return 1;
-    return all_fit(&l, visit_aligned) ? l.width : 1;
-}
-
-/* Counts the loads in which the next term is farther away than the next point. */
-static void visit_across(struct load_check *l, struct le_node *node) {
-    int64_t term, point;
-    if (node->kind != LE_NODE_LOAD || !find_stride(l->c, node, l->g->indices[l->inner], &term) ||
-        !find_stride(l->c, node, l->point, &point))
-        return;
-    term = term < 0 ? -term : term;
-    point = point < 0 ? -point : point;
-    if (point != 0)
-        l->across += point < term ? 1 : -1;
-}
-
-bool le_group_is_across(struct codegen *c, const struct group *g, int index) {
-    struct load_check l = {.c = c, .g = g, .inner = g->axes[g->axis_count - 1].position, .point = index};
-    return all_fit(&l, visit_across) && l.across > 0;
-}
-
-int le_group_bytes(const struct group *g) {
-    int bytes = 0;
-    for (int k = 0; k < g->node_count; k++)
-        bytes += (int)le_type_size(g->bodies[k]->type) + (le_node_is_arg(g->nodes[k]) ? (g->narrow ? 4 : 8) : 0);
-    return bytes;
-}
-
-/* How often it reads before it waits: as often as registers hold the totals, and what is dear needs no more of it. */
-static int find_unroll(const struct group *g, int64_t cost) {
-    int unroll = 8, bytes = le_group_bytes(g);
-    while (unroll > 1 && (cost * g->width * unroll * (bytes > 4 ? 2 : 1) > 2 * DEAR_COST || unroll * bytes > 64 ||
-                          unroll * g->width > 64))
-        unroll /= 2;
-    return unroll;
-}
-
-static int64_t cost_of(struct codegen *c, const struct group *g) {
-    int epoch = ++c->notes->epoch;
-    int64_t cost = 1;
-    for (int k = 0; k < g->node_count; k++)
-        cost += g->share ? le_new_cost(c->notes, g->bodies[k], epoch) : g->bodies[k]->cost;
-    return cost;
-}
-
-void le_group_shape(struct codegen *c, struct group *g) {
-    int64_t cost = cost_of(c, g);
-    find_axes(c, g);
-    g->narrow = g->terms <= NARROW_TERMS;
-    g->width = g->chain || cost > DEAR_COST / 4 ? 1 : le_group_width(c, g);
-    g->unroll = find_unroll(g, cost);
-}
+#define QUICK_COST 16 /* additions of a term whose quick way is worth a text of its own */
 
 /* ---- totals */
 
@@ -218,7 +11,9 @@ void le_group_declare(struct codegen *c, struct group *g) {
         totals.part[k].reduction = (enum le_reduction)g->nodes[k]->code;
         totals.part[k].type = g->nodes[k]->operands[0]->type;
     }
-    g->type = le_ktree_totals(c->tree, c->root, &totals);
+    g->type = g->one = le_ktree_totals(c->tree, c->root, &totals);
+    if (g->side)
+        g->type = le_ktree_totals(c->tree, c->root, &(struct le_totals){.several = g->side->width, .of = g->one});
 }
 
 size_t le_group_total_bytes(const struct group *g) {
@@ -246,13 +41,13 @@ struct le_expression *le_group_count(struct codegen *c, const struct group *g) {
     return le_codegen_index_number(c, g->indices[0], "terms", g->terms, le_group_counting(g));
 }
 
-void le_group_know(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total) {
+void le_group_know_one(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total) {
     struct le_kernel_tree *t = c->tree;
     struct le_expression *empty = le_ktree_binary(t, LE_OP_EQ, le_group_count(c, g), le_ktree_int(t, 0));
     total = le_let(t, block, "all", total);
     for (int k = 0; k < g->node_count; k++) {
         struct le_node *node = g->nodes[k];
-        const struct le_range *r = range_at(c, g, 0);
+        const struct le_range *r = le_range_of(c->space, g->indices[0]);
         const char *name = le_arena_format(c->arena, "%s_%s", le_reduction_name((enum le_reduction)node->code),
                                            c->ir->indices.at[node->indices[0]].name);
         struct le_expression *x = le_let(t, block, name, le_ktree_part(t, (int)node->type, total, k, empty));
@@ -269,6 +64,16 @@ void le_group_know(struct codegen *c, const struct group *g, struct le_block *bl
             if (g->same_as[q] == k)
                 le_codegen_know(c, g->same[q], block, x);
     }
+}
+
+void le_group_know(struct codegen *c, struct group *g, struct le_block *block, struct le_expression *total) {
+    struct side *side = g->side;
+    if (!side) {
+        le_group_know_one(c, g, block, total);
+        return;
+    }
+    side->groups[side->group_count] = g;
+    side->totals[side->group_count++] = le_let(c->tree, block, "all", total);
 }
 
 /* ---- indices */
@@ -332,7 +137,7 @@ struct le_expression *le_group_total(struct codegen *c, const struct group *g, s
     }
     c->term = NULL;
     x[g->node_count] = at;
-    return le_ktree_total(c->tree, g->type, x, g->node_count + args);
+    return le_ktree_total(c->tree, g->one, x, g->node_count + args);
 }
 
 /* The chunks with the term of number `at` added to them. */
@@ -388,6 +193,10 @@ static void know_staged(struct codegen *c, const struct group *g, const struct t
 static void fill_term(struct codegen *c, const struct group *g, const struct term_function *f) {
     bind_last(c, g, f->block, bind_outer(c, g, f->block, f->at));
     know_staged(c, g, f);
+    if (g->side) {
+        le_side_fill_term(c, g, f->block, f->at);
+        return;
+    }
     le_ktree_close_with(c->tree, f->block,
                         g->chain ? le_group_chained(c, g, f->block, f->at, f->chunk)
                                  : le_group_total(c, g, f->block, f->at));
@@ -405,7 +214,7 @@ struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g
         quick |= le_codegen_has_quick_ways(c, g->bodies[k]);
         safe &= le_node_is_safe(&c->safety, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
     }
-    if (!quick || !safe || g->width > 1 || cost_of(c, g) < QUICK_COST)
+    if (!quick || !safe || (g->width > 1 && !g->side) || le_group_cost(c, g) < QUICK_COST)
         return NULL;
     c->usual = le_ktree_variable(c->tree, "usual", LE_BOOL);
     c->usual->changes = true;
@@ -414,33 +223,6 @@ struct le_variable *le_group_quick_term(struct codegen *c, const struct group *g
     fill_term(c, g, &f);
     c->quick = NULL;
     return f.function;
-}
-
-static void visit_load(struct load_check *l, struct le_node *node) {
-    bool known = node->kind != LE_NODE_LOAD || !is_plain(l->c, node);
-    for (int k = 0; k < l->load_count; k++)
-        known |= l->loads[k] == node;
-    l->fits = known || l->load_count < LOADS_MAX;
-    if (!known && l->fits)
-        l->loads[l->load_count++] = node;
-}
-
-int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads) {
-    struct load_check l = {.c = c, .g = g, .inner = g->axes[g->axis_count - 1].position};
-    if (!all_fit(&l, visit_load))
-        return -1;
-    for (int k = 0; k < l.load_count; k++)
-        loads[k] = l.loads[k];
-    return l.load_count;
-}
-
-bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width) {
-    struct group g = {.indices = index, .index_count = 1, .axis_count = 1};
-    struct load_check l = {.c = c, .g = &g, .width = width, .fits = true};
-    visit_size(&l, load);
-    if (l.fits)
-        visit_aligned(&l, load);
-    return l.fits;
 }
 
 struct le_variable *le_group_array(struct codegen *c, struct le_block *block, const struct le_node *load,
@@ -510,37 +292,26 @@ static void emit_terms(struct codegen *c, struct group *g, struct le_block *bloc
 /* ---- chains whose loads go through shared memory */
 
 #define STAGED_BYTES (36 << 10) /* of a thread block, at most */
-#define UNIT_SLOTS   (LE_CHAIN_CHUNKS * (LE_CHAIN_TERMS + 1))
-
-static bool is_dense(const struct codegen *c, const struct group *g, const struct le_node *load) {
-    int64_t stride;
-    int last = g->indices[g->axes[g->axis_count - 1].position];
-    return find_stride(c, load, last, &stride) && (stride == 1 || stride == -1);
-}
-
-bool le_group_can_stage(struct codegen *c, const struct group *g) {
-    struct le_node *loads[LOADS_MAX];
-    int count = le_group_loads(c, g, loads);
-    for (int k = 0; k < count; k++)
-        if (!is_dense(c, g, loads[k]))
-            return false;
-    return count > 0;
-}
 
 void le_group_stage(struct codegen *c, struct group *g, int warps) {
     struct le_node *loads[LOADS_MAX];
     int count = g->chain ? le_group_loads(c, g, loads) : 0;
     size_t bytes = 0;
     g->staged_count = 0;
+    g->staged_width = count > 0 ? le_group_width(c, g) : 1;
+    if (g->terms % g->staged_width != 0)
+        g->staged_width = 1;
+    const int slots = LE_CHAIN_CHUNKS * (LE_CHAIN_TERMS + g->staged_width);
     for (int k = 0; k < count; k++) {
         enum le_type type = c->ir->values.at[loads[k]->value].type;
-        size_t more = (size_t)warps * UNIT_SLOTS * le_type_size(type);
-        if (!is_dense(c, g, loads[k]) || bytes + more > STAGED_BYTES)
+        size_t more = (size_t)warps * (size_t)slots * le_type_size(type);
+        if (!le_group_is_dense(c, g, loads[k]) || bytes + more > STAGED_BYTES)
             continue;
         bytes += more;
         const char *name = le_arena_format(c->arena, "%s_slots", c->ir->values.at[loads[k]->value].name);
         g->slots[g->staged_count] =
-            le_ktree_array(c->tree, c->root, name, (int)type, LE_KTREE_SHARED, warps, UNIT_SLOTS);
+            le_ktree_array(c->tree, c->root, name, (int)type, LE_KTREE_SHARED, warps, slots);
+        c->root->list.at[c->root->list.count - 1]->aligned = g->staged_width > 1;
         g->staged[g->staged_count++] = loads[k];
     }
 }
@@ -556,17 +327,23 @@ static void emit_fetch(struct codegen *c, struct group *g, struct le_block *bloc
         struct le_expression *from = le_codegen_trusted_place(c, g->staged[k], inner);
         struct le_expression *x[] = {le_ktree_address(t, slot_of(c, g, k, le_ktree_use(t, parameters[1]))),
                                      le_ktree_address(t, from)};
-        le_do(t, inner, LE_CALL_FETCH, &LE_STATIC_NUMBER(1), x);
+        le_do(t, inner, LE_CALL_FETCH_NEAR, &LE_STATIC_NUMBER(g->staged_width), x);
     }
     le_ktree_close_with(t, inner, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
 }
 
-void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {
-    le_group_declare(c, g);
+void le_group_functions(struct codegen *c, struct group *g, struct le_block *block) {
     if (g->staged_count)
         emit_fetch(c, g, block);
+    if (g->side)
+        le_side_hold(c, g, block, g->bodies, g->node_count);
     emit_term(c, g, block);
     g->many = g->term;
-    if (g->width > 1)
+    if (g->width > 1 && !g->side)
         emit_terms(c, g, block);
+}
+
+void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {
+    le_group_declare(c, g);
+    le_group_functions(c, g, block);
 }

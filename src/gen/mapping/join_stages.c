@@ -24,10 +24,12 @@ static bool is_map(const struct le_mapping *m) {
     return m->kind == LE_MAPPING_MAP || m->kind == LE_MAPPING_TILE;
 }
 
-/* Whether the threads of the joined map read and write as well as those of the two maps. */
+/* Whether the threads of the joined map read and write as well as those of the two maps. Tiles of complex numbers do
+ * better than maps of either part. */
 static bool is_as_good(const struct map *joined, const struct map *a, const struct map *b) {
     const struct map *coarser = a->axis_count > b->axis_count ? a : b;
-    return joined->safe && joined->way == a->way && joined->way == b->way &&
+    bool alike = joined->way == a->way && joined->way == b->way;
+    return joined->safe && (alike || (joined->way == MAP_TILE && joined->paired)) &&
            joined->axis_count <= coarser->axis_count && joined->width >= (a->width < b->width ? a->width : b->width) &&
            joined->dear <= (a->dear || b->dear) && joined->loose <= (a->loose || b->loose) &&
            joined->asks <= (a->asks || b->asks);

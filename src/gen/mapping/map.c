@@ -8,7 +8,6 @@
 #define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
 #define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
 #define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
-#define SHIFT_MAX           8    /* elements between reads that share what they read */
 
 static const struct le_range *range_of(const struct map *m, int index) {
     return le_range_of(m->c.space, index);
@@ -22,16 +21,55 @@ const struct map_axis *le_map_inner(const struct map *m) {
     return &m->axes[m->axis_count - 1];
 }
 
-int64_t le_map_parts(const struct map *m, int axis) {
-    bool inner = axis == m->axis_count - 1, row = axis == m->row;
-    int64_t part = 1, count = m->axes[axis].count + (inner ? m->phase : 0);
-    if (m->way == MAP_TILE)
-        part = inner ? m->tile_columns : row ? m->tile_rows : 1;
-    else if (m->way == MAP_ROWS)
-        part = inner ? 32 * m->width : row ? MAP_THREADS / 32 * m->unroll : 1;
-    else if (inner)
-        part = m->width;
+static int64_t parts_of(int64_t count, int64_t part) {
     return count / part + (count % part != 0);
+}
+
+static void add_digit(struct map_digits *d, int axis, int64_t count, int64_t unit) {
+    d->at[d->count++] = (struct map_digit){.axis = axis, .count = count, .unit = unit};
+}
+
+/* Neighbouring threads take the vectors of up to a warp's width of columns, then rows. If a row has more columns, a few
+ * rows of these columns come before the next columns, because the rows share what they read. */
+static void add_rows_and_columns(const struct map *m, struct map_digits *d, int64_t vectors, int64_t rows) {
+    int inner = m->axis_count - 1;
+    int64_t across = parts_of(vectors, WARP), down = across > 1 ? parts_of(rows, MAP_ROWS_DOWN) : 1;
+    int64_t lanes = parts_of(vectors, across), groups = parts_of(rows, down);
+    add_digit(d, inner, lanes, 1);
+    if (!m->between)
+        add_digit(d, m->row, groups, 1);
+    if (across == 1)
+        return;
+    add_digit(d, inner, across, lanes);
+    if (!m->between)
+        add_digit(d, m->row, down, groups);
+}
+
+struct map_digits le_map_digits(const struct map *m) {
+    struct map_digits d = {.count = 0};
+    int inner = m->axis_count - 1;
+    bool tile = m->way == MAP_TILE, rows = m->way == MAP_ROWS;
+    int64_t columns = parts_of(m->axes[inner].count + m->phase, tile ? m->tile_columns : m->width);
+    if (rows) {
+        add_rows_and_columns(m, &d, columns, parts_of(m->axes[m->row].count, m->unroll));
+    } else {
+        add_digit(&d, inner, columns, 1);
+        if (tile)
+            add_digit(&d, m->row, parts_of(m->axes[m->row].count, m->tile_rows), 1);
+    }
+    for (int a = inner - 1; a >= 0; a--)
+        if (m->way == MAP_FLAT || a != m->row)
+            add_digit(&d, a, m->axes[a].count, 1);
+    return d;
+}
+
+bool le_map_count_items(struct map *m) {
+    const struct map_digits d = le_map_digits(m);
+    m->items = 1;
+    for (int k = 0; k < d.count; k++)
+        if (!le_mul_i64(m->items, d.at[k].count, &m->items))
+            return false;
+    return m->items <= ITEMS_MAX;
 }
 
 /* ---- places of loads and stores */
@@ -77,15 +115,11 @@ static bool is_plain_place(const struct map *m, const struct le_address *address
            find_place(m, address, p);
 }
 
-static bool is_plain(const struct map *m, const struct le_node *load, struct map_place *p) {
+bool le_map_is_plain(const struct map *m, const struct le_node *load, struct map_place *p) {
     const struct le_address address = le_load_address(m->c.layouts, load);
     return is_plain_place(m, &address, load->trusted, load->live, p);
 }
 
-bool le_map_reads_plainly(const struct map *m, const struct le_node *load) {
-    struct map_place p;
-    return is_plain(m, load, &p);
-}
 
 static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
     struct map_place p;
@@ -200,9 +234,9 @@ static void merge_axes(struct map *m) {
     }
 }
 
-/* ---- streams */
+/* ---- rows and interior */
 
-static bool depends_on_axes(const struct map *m, const struct le_node *load) {
+bool le_map_depends(const struct map *m, const struct le_node *load) {
     for (int a = 0; a < m->axis_count; a++)
         if (le_node_depends(load, m->axes[a].index))
             return true;
@@ -216,33 +250,30 @@ bool le_map_same_strides(const struct map *m, const struct map_place *a, const s
     return same;
 }
 
-/* What two reads are apart: some columns, or rows of the row axis and columns. */
-static bool find_shift(const struct map *m, const struct map_stream *s, const struct map_place *p, int *row,
-                       int *column) {
-    int64_t apart = p->start - s->place.start, pitch = m->row >= 0 ? s->place.strides[m->row] : 0;
-    *row = 0;
-    if (s->place.strides[m->axis_count - 1] != 1)
-        return false;
-    if (pitch > 2 * SHIFT_MAX && llabs(apart) > SHIFT_MAX)
-        *row = (int)((apart + (apart > 0 ? pitch / 2 : -pitch / 2)) / pitch);
-    apart -= *row * pitch;
-    *column = (int)apart;
-    return llabs(apart) <= SHIFT_MAX && abs(*row) <= SHIFT_MAX;
-}
-
 #define SEEN_MAX 8 /* places that others are compared with */
 struct neighbours {
     struct map *m;
     struct map_place at[SEEN_MAX];
-    int value[SEEN_MAX], count;
+    const struct le_node *load[SEEN_MAX];
+    int count;
 };
 
-static bool is_rows_apart(const struct map_place *a, const struct map_place *b, int axis) {
-    int64_t pitch = llabs(a->strides[axis]), apart = llabs(a->start - b->start), rows;
-    if (pitch <= 2 * SHIFT_MAX || apart <= SHIFT_MAX || apart > SHIFT_MAX * pitch)
-        return false;
-    rows = (apart + pitch / 2) / pitch;
-    return llabs(apart - rows * pitch) <= SHIFT_MAX;
+/* Whether two reads are rows apart along the axis, and a few columns, so that neighbouring rows of the target share
+ * what they read. */
+static bool is_rows_apart(const struct map *m, const struct le_node *load, const struct le_node *other, int axis,
+                          const struct map_place *p, int64_t apart) {
+    int64_t factor = 0, step, pitch = llabs(p->strides[axis]), rows;
+    int d = le_map_dimension(m, load, axis, &factor);
+    if (d < 0 || d == le_map_dimension(m, load, m->axis_count - 1, &step)) {
+        if (pitch <= 2 * MAP_SHIFT_MAX || llabs(apart) <= MAP_SHIFT_MAX || llabs(apart) > MAP_SHIFT_MAX * pitch)
+            return false;
+        rows = (llabs(apart) + pitch / 2) / pitch;
+        return llabs(llabs(apart) - rows * pitch) <= MAP_SHIFT_MAX;
+    }
+    rows = le_map_subscripts_apart(m, load, other, d);
+    apart -= rows * m->c.layouts[load->value].strides[d];
+    return rows != 0 && factor != 0 && rows % factor == 0 && llabs(rows / factor) <= MAP_SHIFT_MAX &&
+           llabs(apart) <= MAP_SHIFT_MAX;
 }
 
 /* Looks for reads of one array that are some rows apart, and for those that may fall outside. */
@@ -250,23 +281,43 @@ static void find_neighbour(struct le_node *node, void *user) {
     struct neighbours *n = user;
     struct map *m = n->m;
     struct map_place p, unused;
-    if (node->kind != LE_NODE_LOAD || node->live || node->operand_count == 0 || !depends_on_axes(m, node) ||
+    if (node->kind != LE_NODE_LOAD || node->live || node->operand_count == 0 || !le_map_depends(m, node) ||
         !find_load(m, node, &p))
         return;
-    m->asks |= !is_plain(m, node, &unused);
+    m->asks |= !le_map_is_plain(m, node, &unused);
     for (int k = 0; k < n->count; k++)
         for (int a = 0; a < m->axis_count - 1 && !m->scatters; a++)
-            if (n->value[k] == node->value && le_map_same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
+            if (n->load[k]->value == node->value && le_map_same_strides(m, &n->at[k], &p) &&
+                is_rows_apart(m, n->load[k], node, a, &p, p.start - n->at[k].start))
                 m->row = a;
     if (n->count < SEEN_MAX) {
         n->at[n->count] = p;
-        n->value[n->count++] = node->value;
+        n->load[n->count++] = node;
     }
+}
+
+/* Whether all that a read needs along a short axis lies between the elements of neighbouring positions of the inner
+ * one. */
+static void find_between(struct le_node *node, void *user) {
+    struct map *m = user;
+    int64_t step, size;
+    struct map_place p;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0 || !le_map_is_plain(m, node, &p))
+        return;
+    step = p.strides[m->axis_count - 1];
+    size = le_map_size(m, node->value);
+    for (int a = 0; a < m->axis_count - 1; a++)
+        if (m->row < 0 && le_map_is_step(step, size) && p.strides[a] > 0 && p.strides[a] * m->axes[a].count <= step)
+            m->row = a;
 }
 
 static void find_rows(struct map *m) {
     struct neighbours n = {.m = m};
     walk_point(m, find_neighbour, &n);
+    if (m->row < 0 && !m->scatters && !m->asks) {
+        walk_point(m, find_between, m);
+        m->between = m->row >= 0;
+    }
     if (m->row >= 0)
         m->way = MAP_ROWS;
 }
@@ -274,8 +325,8 @@ static void find_rows(struct map *m) {
 static void find_asking(struct le_node *node, void *user) {
     struct map *m = user;
     struct map_place p;
-    m->asks |= node->kind == LE_NODE_LOAD && !node->live && node->operand_count > 0 && depends_on_axes(m, node) &&
-               !is_plain(m, node, &p) && find_load(m, node, &p);
+    m->asks |= node->kind == LE_NODE_LOAD && !node->live && node->operand_count > 0 && le_map_depends(m, node) &&
+               !le_map_is_plain(m, node, &p) && find_load(m, node, &p);
 }
 
 /* The axes' places where the box of indices is; false: one that covers others would be cut. */
@@ -299,6 +350,13 @@ static bool find_box(struct map *m, const int64_t *low, const int64_t *high) {
     return true;
 }
 
+static void forget_interior(struct map *m) {
+    m->inside = NULL;
+    m->splits = false;
+    m->asks = true;
+    m->c.safety.space = m->c.space;
+}
+
 /* Whether most of the elements are inside. */
 static bool is_worth_splitting(const struct map *m) {
     double share = 1;
@@ -311,7 +369,7 @@ static bool is_worth_splitting(const struct map *m) {
 static void find_interior(struct map *m) {
     struct le_box whole, box;
     if (!m->asks || m->scatters || !le_kernel_interior(&m->c.job->kernel, &whole, &box) ||
-        !find_box(m, box.low, box.high) || !is_worth_splitting(m))
+        !find_box(m, box.low, box.high))
         return;
     struct le_space *inside = LE_NEW(m->c.arena, struct le_space);
     *inside = *m->c.space;
@@ -324,98 +382,18 @@ static void find_interior(struct map *m) {
     m->c.safety.space = m->splits ? inside : m->c.space;
 }
 
-static struct map_stream widened(const struct map_stream *s, int row, int column) {
-    struct map_stream wide = *s;
-    wide.row_low = row < s->row_low ? row : s->row_low;
-    wide.row_high = row > s->row_high ? row : s->row_high;
-    wide.column_low = column < s->column_low ? column : s->column_low;
-    wide.column_high = column > s->column_high ? column : s->column_high;
-    return wide;
-}
-
-static void widen_interval(int64_t from, int64_t to, int64_t stride, int64_t *low, int64_t *high) {
-    int64_t first = le_wrapping_product(from, stride), last = le_wrapping_product(to, stride);
-    *low += first < last ? first : last;
-    *high += first < last ? last : first;
-}
-
-/* Whether the array has all that is read of rows and columns, where no load asks for some of it, too. */
-static bool has_all(const struct map *m, const struct map_stream *s) {
-    const struct le_layout *layout = &m->c.layouts[s->loads[0]->value];
-    int64_t low = layout->offset, high = low, first = s->place.start, last = first;
-    for (int d = 0; d < m->c.ir->values.at[s->loads[0]->value].rank; d++)
-        widen_interval(0, layout->shape[d] - 1, layout->strides[d], &low, &high);
-    for (int a = 0; a < m->axis_count; a++)
-        widen_interval(m->inside ? m->inside_low[a] : 0, (m->inside ? m->inside_high[a] : m->axes[a].count) - 1,
-                       s->place.strides[a], &first, &last);
-    widen_interval(s->column_low, s->column_high, 1, &first, &last);
-    if (m->row >= 0)
-        widen_interval(s->row_low, s->row_high, s->place.strides[m->row], &first, &last);
-    return first >= low && last <= high;
-}
-
-static void add_load(struct map *m, struct le_node *load, const struct map_place *p) {
-    int row, column;
-    for (int k = 0; k < m->stream_count; k++) {
-        struct map_stream *s = &m->streams[k];
-        if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX ||
-            !le_map_same_strides(m, &s->place, p) || !find_shift(m, s, p, &row, &column))
-            continue;
-        struct map_stream wide = widened(s, row, column);
-        if (!has_all(m, &wide))
-            continue;
-        *s = wide;
-        s->loads[s->load_count] = load;
-        s->row[s->load_count] = row;
-        s->column[s->load_count++] = column;
-        return;
-    }
-    if (m->stream_count == MAP_STREAMS_MAX) {
-        m->loose = true;
-        return;
-    }
-    m->streams[m->stream_count++] = (struct map_stream){.loads = {load},
-                                                        .load_count = 1,
-                                                        .pair.other = -1,
-                                                        .place = *p,
-                                                        .along = le_node_depends(load, le_map_inner(m)->index) &&
-                                                                 p->strides[m->axis_count - 1] != 0};
-}
-
-static void find_streams(struct map *m, struct le_node *node, int epoch) {
-    struct map_place p;
-    if (!node->loads || node->kind == LE_NODE_REDUCE || le_note_met(m->c.notes, node, epoch))
-        return;
-    if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p)) {
-        if (depends_on_axes(m, node))
-            add_load(m, node, &p);
-        return;
-    }
-    m->loose |= node->kind == LE_NODE_LOAD && depends_on_axes(m, node);
-    for (int k = 0; k < node->operand_count; k++)
-        find_streams(m, node->operands[k], epoch);
-}
-
-static void find_all_streams(struct map *m) {
-    int epoch = ++m->c.notes->epoch;
-    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
-        find_streams(m, m->stage->left[d], epoch);
-    for (int k = 0; k < m->result_count; k++)
-        find_streams(m, m->nodes[k], epoch);
-}
-
 /* ---- vectors */
 
-int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width, int unit) {
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int elements, int stride) {
     const struct le_device_facts *facts = m->c.job->facts;
-    const int elements = width * unit;
-    if (!p->known || p->strides[axis] != unit || !facts->is_aligned(facts->user, value))
+    int row =
+        m->between && p->strides[m->row] < stride ? m->row : -1; /* of which threads begin at the first position */
+    if (!p->known || p->strides[axis] != stride || !facts->is_aligned(facts->user, value))
         return -1;
     for (int a = 0; a < m->axis_count; a++)
-        if (a != axis && p->strides[a] % elements != 0)
+        if (a != axis && a != row && p->strides[a] % elements != 0)
             return -1;
-    int first = (int)(((-p->start) % elements + elements) % elements);
-    return first % unit == 0 ? first / unit : -1;
+    return (int)(((-p->start) % elements + elements) % elements);
 }
 
 /* 0: nothing lies side by side. */
@@ -447,10 +425,11 @@ static int first_vector(const struct map *m) {
         const struct map_result *r = &m->results[k];
         if (r->pair.imaginary)
             continue;
-        int begin = le_map_to_vector(m, r->stage->target, &r->place, inner, m->width, le_map_unit(&r->pair));
-        if (begin < 0 || (first >= 0 && begin != first))
+        int unit = le_map_unit(&r->pair);
+        int begin = le_map_to_vector(m, r->stage->target, &r->place, inner, m->width * unit, unit);
+        if (begin < 0 || begin % unit != 0 || (first >= 0 && begin / unit != first))
             return -1;
-        first = begin;
+        first = begin / unit;
     }
     return first;
 }
@@ -464,10 +443,12 @@ void le_map_align(struct map *m) {
     m->phase = first > 0 ? m->width - first : 0;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
-        int unit = le_map_unit(&s->pair);
-        s->align = m->width * unit > 1 ? le_map_to_vector(m, s->loads[0]->value, &s->place, inner, m->width, unit) : -1;
+        int elements = m->width * le_map_unit(&s->pair), step = s->pair.other >= 0 ? 2 : s->step;
+        s->align = -1;
+        if (elements > 1 && step > 0)
+            s->align = le_map_to_vector(m, s->loads[0]->value, &s->place, inner, elements, step);
         if (s->align >= 0)
-            s->align = (s->align + m->phase) % m->width;
+            s->align = (s->align + m->phase * step) % elements;
     }
 }
 
@@ -517,20 +498,16 @@ static void find_unroll(struct map *m) {
     if (ahead > 1 && !m->scatters)
         ahead--;
     m->unroll = m->way == MAP_ROWS ? 4 : 8;
+    if (m->between) {
+        m->unroll = (int)m->axes[m->row].count;
+        return;
+    }
     while (m->unroll > 1 && (m->unroll * m->width * cost > (m->windows ? MAP_WINDOW_COST : MAP_DEAR_COST) ||
                              (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > most)))
         m->unroll /= 2;
 }
 
 /* ---- */
-
-static bool find_items(struct map *m) {
-    m->items = 1;
-    for (int a = 0; a < m->axis_count; a++)
-        if (!le_mul_i64(m->items, le_map_parts(m, a), &m->items))
-            return false;
-    return m->items <= ITEMS_MAX;
-}
 
 struct other_search {
     bool reductions, found; /* reductions: these are others, too */
@@ -566,7 +543,7 @@ bool le_map_set_walk(struct map *m, int width, int unroll) {
     m->width = width;
     le_map_align(m);
     m->unroll = unroll;
-    return find_items(m);
+    return le_map_count_items(m);
 }
 
 /* Threads whose elements all exist, with all reads in range, walk; others compute one element at a time. */
@@ -578,12 +555,22 @@ static bool find_walking(struct map *m) {
     find_interior(m);
     if (m->asks || !le_map_find_slides(m))
         return false;
-    find_all_streams(m);
+    le_map_find_streams(m);
     le_map_find_pairs(m);
     m->splits = true;
     int least, bytes = widest(m, &least);
     m->widest = bytes > 0 && bytes <= 16 ? 16 / bytes : 1;
     return le_map_set_walk(m, 1, 1);
+}
+
+static void find_kernel(struct map *m, bool tiles) {
+    le_map_find_streams(m);
+    le_map_find_pairs(m);
+    if (m->way != MAP_FLAT || m->splits || !tiles || !le_map_find_tiles(m)) {
+        find_width(m);
+        find_unroll(m);
+        m->splits |= ends_once(m);
+    }
 }
 
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
@@ -608,14 +595,12 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
         return find_walking(m);
     find_rows(m);
     find_interior(m);
-    find_all_streams(m);
-    le_map_find_pairs(m);
-    if (m->way != MAP_FLAT || m->splits || !tiles || !le_map_find_tiles(m)) {
-        find_width(m);
-        find_unroll(m);
-        m->splits |= ends_once(m);
+    find_kernel(m, tiles);
+    if (m->inside && !le_map_can_guard(m) && !is_worth_splitting(m)) {
+        forget_interior(m);
+        find_kernel(m, tiles);
     }
-    return find_items(m);
+    return le_map_count_items(m);
 }
 
 bool le_map_set(struct map *m, int width, int unroll) {
@@ -624,6 +609,7 @@ bool le_map_set(struct map *m, int width, int unroll) {
         le_map_align(m);
         m->splits = m->splits && (m->inside || ends_once(m));
     }
-    m->unroll = unroll;
-    return find_items(m);
+    if (!m->between)
+        m->unroll = unroll;
+    return le_map_count_items(m);
 }

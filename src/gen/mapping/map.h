@@ -11,6 +11,8 @@
 #include "gen/mapping/mapping.h"
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 128, MAP_THREADS = 256 };
+enum { MAP_ROWS_DOWN = 8 }; /* ROWS: threads below each other that follow each other, where rows are wide */
+enum { MAP_SHIFT_MAX = 8 }; /* elements between reads that share what they read */
 enum { MAP_RESULTS_MAX = 1 + LE_ALSO_MAX };
 enum { MAP_DEAR_COST = 256, MAP_WINDOW_COST = 2048 }; /* cost of one thread's work, in additions; with windows */
 
@@ -36,18 +38,24 @@ struct map_result {
     struct le_variable *made; /* the computed elements as they are stored: [iteration, element of the vector] */
     struct map_pair pair;
 };
-/* Loads of one array that are a few elements apart: rows along the map's row axis, columns along the inner axis. */
+/* Loads of one array that are a few elements apart: some rows, `pitch` elements each, and some columns, an element
+ * each. Neighbouring positions along the row axis are `row_step` rows apart, those along the inner axis `step` columns.
+ */
 struct map_stream {
     struct le_node *loads[MAP_LOADS_MAX];
     int row[MAP_LOADS_MAX], column[MAP_LOADS_MAX]; /* distance from the first load's element */
     int load_count;
     struct map_place place; /* of the first load */
+    int64_t pitch;
+    int row_columns; /* ROWS: columns from one row's elements to the next row's, if these lie in one row of the array */
+    int row_step, step; /* row_step: only ROWS. step 0: elements of neighbouring positions are not side by side */
     int row_low, row_high, column_low, column_high;
+    int row_dimension, column_dimension; /* the array's axes along which rows and columns lie; -1: none, or not known */
     int align; /* distance in columns from the first load's element to an aligned vector; -1: vectors are not aligned */
     bool along;                       /* it depends on the inner axis */
     struct map_pair pair;             /* one array has what both streams read */
     bool tile;                        /* read along the row axis and transposed in shared memory */
-    struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a wide tile */
+    struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a tile, if it has any */
 };
 /* A load in the terms of a window (map_window.c): columns lie along the inner axis and the walk's last index, rows
  * along the row axis and the index before it, or the last one. */
@@ -78,7 +86,7 @@ enum map_windows {
 };
 enum map_way {
     MAP_FLAT, /* neighbouring threads compute neighbouring elements, in row-major order over all axes */
-    MAP_ROWS, /* a thread block computes 32 * width columns of some rows; each thread reads neighbouring rows once */
+    MAP_ROWS, /* a thread computes `unroll` neighbouring rows, and reads what they share once */
     MAP_TILE  /* a thread block computes tile_rows rows of tile_columns columns */
 };
 struct map {
@@ -98,21 +106,26 @@ struct map {
     int walk_count;
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
-    int widest;               /* if it walks: the greatest width */
-    bool paired;              /* some streams or results are pairs */
-    bool safe;                /* its elements can neither fault nor record notes */
-    bool loose;               /* some loads are not read ahead, but only for elements that exist */
-    bool asks;                /* some loads may be out of range */
-    bool scatters;            /* it is a scatter: the stage computes the target's subscripts */
+    int widest; /* if it walks: the greatest width */
+    bool between;  /* ROWS: the rows are those of a short axis, whose elements lie between those of neighbouring columns
+                      in  some array; a thread computes all of them */
+    bool paired;   /* some streams or results are pairs */
+    bool safe;     /* its elements can neither fault nor record notes */
+    bool loose;    /* some loads are not read ahead, but only for elements that exist */
+    bool asks;     /* some loads may be out of range */
+    bool scatters; /* it is a scatter: the stage computes the target's subscripts */
     enum map_windows windows; /* what it sums of windows, whose elements serve several sums of a thread */
-    bool dear;   /* its elements are expensive: threads loop over several parts, and operations use their quick way */
-    bool splits; /* a thread whose elements all exist, with all reads in range, computes them without checks; other
-                    threads compute one element at a time */
+    bool dear;     /* its elements are expensive: threads loop over several parts, and operations use their quick way */
+    bool splits;   /* a thread whose elements all exist, with all reads in range, computes them without checks; other
+                      threads compute one element at a time */
+    bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
+                  */
+    bool only_guards; /* all threads do */
     const struct le_space
         *inside; /* if splits: ranges of the indices where all reads are in range; NULL: all of them */
     int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as positions along each axis */
     int tile_rows, tile_columns;
-    int64_t items;              /* FLAT: vectors of all threads; else thread blocks */
+    int64_t items;              /* TILE: thread blocks; else vectors of all threads, or vectors of some rows each */
     struct le_block *body;      /* the block in which a thread computes its elements */
     struct le_expression *part; /* FLAT: which `threads * unroll` items the thread block computes now; NULL: those of
                                    its number in the grid */
@@ -123,6 +136,7 @@ struct map {
     struct le_variable *from, *to; /* by unrolled iteration: the first element of the vector that exists, and the end of
                                       those; NULL: 0, all exist */
     struct le_variable *whole;     /* whether all exist (if splits: and read in range); NULL: not checked */
+    struct le_expression *exists; /* ROWS: whether the thread has any elements, unless it ends a row or column */
     struct le_expression *row_start, *column_start; /* TILE: the first row and column of the thread block */
     /* Results. */
     struct le_variable
@@ -143,14 +157,24 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
 bool le_map_set(struct map *m, int width, int unroll);
 /* Sets the widest vectors up to `width`, and as many iterations, of a map that walks. */
 bool le_map_set_walk(struct map *m, int width, int unroll);
-bool le_map_reads_plainly(const struct map *m, const struct le_node *load); /* it is affine, and in range */
 const struct map_axis *le_map_inner(const struct map *m);
-int64_t le_map_parts(const struct map *m, int axis); /* along an axis: FLAT: vectors or positions; else thread blocks */
-int le_map_size(const struct map *m, int value);     /* bytes of an element */
-int64_t le_map_cost(const struct map *m);            /* cost of an element, in additions */
-/* Positions along the axis from its first one to the first multiple of `width * unit` elements in memory; -1: it is not
- * the same in all rows. unit: elements from one position to the next */
-int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width, int unit);
+/* The numbers into which a thread's number (TILE: its block's) is split, the fastest first. Their product is `items`.
+ */
+struct map_digit {
+    int axis;
+    int64_t count, unit; /* it counts `unit` vectors, positions, runs of `unroll` rows, or tiles along the axis */
+};
+struct map_digits {
+    struct map_digit at[MAP_AXES_MAX + 2];
+    int count;
+};
+struct map_digits le_map_digits(const struct map *m);
+bool le_map_count_items(struct map *m);          /* sets `items`; false: too many */
+int le_map_size(const struct map *m, int value); /* bytes of an element */
+int64_t le_map_cost(const struct map *m);        /* cost of an element, in additions */
+/* Elements from the axis' first position to the first multiple of `elements` in memory; -1: it is not the same in all
+ * rows. stride: elements from one position to the next */
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int elements, int stride);
 static inline int le_map_unit(const struct map_pair *pair) {
     return pair->other >= 0 ? 2 : 1;
 }
@@ -158,7 +182,27 @@ static inline int le_map_unit(const struct map_pair *pair) {
  * up to the current one for which that works. */
 void le_map_align(struct map *m);
 
+bool le_map_depends(const struct map *m, const struct le_node *load); /* on some axis */
+/* Whether all its places can be counted and are inside; sets *p. */
+bool le_map_is_plain(const struct map *m, const struct le_node *load, struct map_place *p);
 bool le_map_same_strides(const struct map *m, const struct map_place *a, const struct map_place *b);
+
+/* map_streams.c */
+/* The array's axis along which the axis moves, and how far for one position; -1: none, or several. */
+int le_map_dimension(const struct map *m, const struct le_node *load, int axis, int64_t *factor);
+/* Whether elements so far apart, of that many bytes, are read with all that lies between them. */
+bool le_map_is_step(int64_t step, int64_t size);
+/* How far load b reads from load a along the array's axis d. */
+int64_t le_map_subscripts_apart(const struct map *m, const struct le_node *a, const struct le_node *b, int d);
+void le_map_find_streams(struct map *m);
+/* Whether a thread whose elements do not all exist, or read out of range, can read the streams as other threads do,
+ * with checks of what it reads: these say what lies out of range. */
+bool le_map_can_guard(const struct map *m);
+bool le_map_has_many_edges(const struct map *m); /* most warps have a thread at an edge */
+/* The array's axes that such a thread checks, as bits: some reads of `span` columns may be out of range there. */
+unsigned le_map_checked(const struct map *m, const struct map_stream *s, int column, int span);
+/* Whether a vector from that column on is either all inside along its axis, or all outside. */
+bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int column);
 
 /* map_pairs.c: sets `pair` of streams and results, and `paired` */
 void le_map_find_pairs(struct map *m);
@@ -197,7 +241,36 @@ struct le_expression *le_map_count(struct map *m, int axis); /* elements along t
 void le_map_ends(struct map *m, struct le_expression **from, struct le_expression **to);
 bool le_map_is_simple(const struct map *m); /* each thread has one element; threads without one return at once */
 
-/* map_code.c */
+/* map_read.c */
+/* What a thread reads ahead: of elements that all exist and read in range; with checks of what it reads; or if not all
+ * of its elements exist, only those that do. */
+enum map_reading { MAP_READ_WHOLE, MAP_READ_GUARDED, MAP_READ_EITHER };
+void le_map_read_ahead(struct map *m, struct le_block *block, enum map_reading how);
+/* What was read ahead for load number `load` of the stream, at the element. */
+struct le_expression *le_map_read_element(struct map *m, const struct map_stream *s, int load,
+                                          const struct map_spot *at);
+/* Where an element's part lies among the parts of both streams or results. */
+struct le_expression *le_map_part_of_pair(struct map *m, const struct map_pair *pair, struct le_expression *element);
+const char *le_map_wish(struct map *m, const struct map_stream *s, const char *what); /* a name for what it reads */
+
+/* map_code.c: also for map_read.c */
+int le_map_stored_type(const struct map *m, const struct map_stream *s);
+/* Declares a local array [rows, columns], aligned if its rows are moved as vectors. */
+struct le_variable *le_map_declare_rows(struct map *m, struct le_block *block, const char *wish, int type, int rows,
+                                        int columns, bool zeroed);
+struct le_expression *le_map_row_address(struct map *m, struct le_variable *array, struct le_expression *row);
+/* Whether an unrolled iteration has any element that exists. */
+struct le_expression *le_map_exists(struct map *m, struct le_expression *turn);
+/* Binds the inner index to the position of the unrolled iteration plus some elements. */
+void le_map_bind_inner(struct map *m, struct le_block *block, struct le_expression *turn, struct le_expression *more);
+/* Which elements le_map_open_elements runs for: all; those that exist; or all of the unrolled iterations in which at
+ * least one element exists, because loads of the others are out of range. */
+enum map_which { MAP_ALL, MAP_COUNTED, MAP_COUNTED_TURNS };
+struct map_spot le_map_open_elements(struct map *m, struct le_block *block, enum map_which which);
+/* Opens the branch where all elements exist (NULL: that is not known), and the one where some may not. */
+struct le_block *le_map_open_whole(struct map *m, struct le_block *block, struct le_block **rest);
+void le_map_close_whole(struct map *m, struct le_block *all, struct le_block *rest);
+
 /* If splits: opens an element of the block without checks (alike), and after that is closed, one of the other block. */
 struct map_spot le_map_open_element(struct map *m, bool alike);
 /* A loop over all elements, in which what was read ahead and the totals are known. */

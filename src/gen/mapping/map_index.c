@@ -37,27 +37,29 @@ static int64_t packed_inverse(int64_t divisor) {
     return (int64_t)number | (int64_t)shift << 32;
 }
 
-/* Splits the number `item` into parts along the axes; the inner axis varies fastest. */
+/* Splits the number `item` into parts along the axes. */
 static void split_item(struct map *m, struct le_block *block, struct le_expression *item,
                        struct le_expression **parts) {
     struct le_kernel_tree *t = m->c.tree;
-    int order[MAP_AXES_MAX], n = 0;
-    for (int a = m->axis_count - 1; a >= 0; a--)
-        if (a == m->axis_count - 1 || (m->way != MAP_FLAT && a == m->row))
-            order[n++] = a;
-    for (int a = m->axis_count - 2; a >= 0; a--)
-        if (m->way == MAP_FLAT || a != m->row)
-            order[n++] = a;
-    for (int k = 0; k < n - 1; k++) {
-        int a = order[k];
-        struct le_expression *x[] = {item, le_map_axis_number(m, a, "over", packed_inverse(le_map_parts(m, a)))};
-        struct le_expression *rest = le_let(t, block, "rest", le_ktree_call(t, LE_CALL_OVER, LE_KTREE_UINT, NULL, x));
-        struct le_expression *count =
-            le_ktree_cast(t, LE_KTREE_UINT, le_map_axis_number(m, a, "parts", le_map_parts(m, a)));
-        parts[a] = le_let(t, block, "part", le_minus(t, item, le_times(t, rest, count)));
-        item = rest;
+    const struct map_digits d = le_map_digits(m);
+    for (int a = 0; a < m->axis_count; a++)
+        parts[a] = le_ktree_constant(t, LE_KTREE_UINT, 0);
+    for (int k = 0; k < d.count; k++) {
+        int a = d.at[k].axis;
+        struct le_expression *digit = item;
+        if (k < d.count - 1) {
+            struct le_expression *x[] = {item, le_map_axis_number(m, a, "over", packed_inverse(d.at[k].count))};
+            struct le_expression *rest =
+                le_let(t, block, "rest", le_ktree_call(t, LE_CALL_OVER, LE_KTREE_UINT, NULL, x));
+            struct le_expression *count =
+                le_ktree_cast(t, LE_KTREE_UINT, le_map_axis_number(m, a, "parts", d.at[k].count));
+            digit = le_let(t, block, "part", le_minus(t, item, le_times(t, rest, count)));
+            item = rest;
+        }
+        if (d.at[k].unit > 1)
+            digit = le_times(t, digit, le_ktree_cast(t, LE_KTREE_UINT, le_map_axis_number(m, a, "unit", d.at[k].unit)));
+        parts[a] = le_plus(t, parts[a], digit);
     }
-    parts[order[n - 1]] = item;
 }
 
 void le_map_open_parts(struct map *m, int64_t parts, enum le_role role) {
@@ -112,7 +114,7 @@ static void declare_ends(struct map *m) {
     m->to = le_ktree_array(t, m->body, "end", m->width > 1 ? LE_KTREE_INT : LE_BOOL, LE_KTREE_LOCAL, m->unroll, 0);
     if (m->phase > 0)
         m->from = le_ktree_array(t, m->body, "start", LE_KTREE_INT, LE_KTREE_LOCAL, m->unroll, 0);
-    if (m->width > 1 || m->splits || m->paired)
+    if ((m->width > 1 || m->splits || m->paired) && !m->only_guards)
         m->whole = le_ktree_declare(t, m->body, "whole", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
 }
 
@@ -160,7 +162,7 @@ static void find_ends(struct map *m, struct le_block *block, struct le_expressio
     }
     if (m->whole)
         le_ktree_set(t, block, le_ktree_use(t, m->whole), le_both(t, le_ktree_use(t, m->whole), full));
-    if (m->inside)
+    if (m->inside && m->whole)
         find_inside(m, block, turn);
 }
 
@@ -201,37 +203,51 @@ static void find_flat(struct map *m) {
     le_ktree_close(t, block);
 }
 
-/* Computes the first row and column of the thread block and of the thread. */
+/* TILE: computes the first row and column of the thread block and of the thread. */
 static void find_corner(struct map *m, struct le_expression *const *parts) {
     struct le_kernel_tree *t = m->c.tree;
-    bool tile = m->way == MAP_TILE;
     int inner = m->axis_count - 1, row_type = type_of(m, m->row), type = type_of(m, inner);
-    int rows = tile ? m->tile_rows : MAP_THREADS / 32 * m->unroll, columns = tile ? m->tile_columns : 32;
-    struct le_expression *across = le_ktree_int(t, tile ? le_map_across(m) : 32);
+    struct le_expression *across = le_ktree_int(t, le_map_across(m));
     struct le_expression *row = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), across);
     struct le_expression *column = le_ktree_remainder(t, le_ktree_thread(t, LE_THREAD_X), across);
-    row = le_times_int(t, le_to_int(t, row), tile ? 1 : m->unroll);
-    m->row_start = le_let(t, m->body, "row_start", le_times_int(t, le_ktree_cast(t, row_type, parts[m->row]), rows));
-    m->column_start =
-        le_let(t, m->body, "column_start", le_times_int(t, le_ktree_cast(t, type, parts[inner]), columns));
-    if (tile)
-        column = le_plus(t, m->column_start, le_times_int(t, le_to_int(t, column), m->width));
-    else
-        column = column_of(m, le_plus(t, m->column_start, column));
-    m->place[m->row] = le_let(t, m->body, "row", le_plus(t, m->row_start, row));
+    struct le_expression *start = le_times_int(t, le_ktree_cast(t, row_type, parts[m->row]), m->tile_rows);
+    m->row_start = le_let(t, m->body, "row_start", start);
+    start = le_times_int(t, le_ktree_cast(t, type, parts[inner]), m->tile_columns);
+    m->column_start = le_let(t, m->body, "column_start", start);
+    column = le_plus(t, m->column_start, le_times_int(t, le_to_int(t, column), m->width));
+    m->place[m->row] = le_let(t, m->body, "row", le_plus(t, m->row_start, le_to_int(t, row)));
     m->place[inner] = le_let(t, m->body, "column", column);
 }
 
+/* ROWS: computes the first row and the column of the thread. */
+static void find_strip(struct map *m, struct le_expression *const *parts) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *row = le_times_int(t, le_ktree_cast(t, type_of(m, m->row), parts[m->row]), m->unroll);
+    m->place[m->row] = le_let(t, m->body, "row", row);
+    m->place[m->axis_count - 1] = le_let(t, m->body, "column", column_of(m, parts[m->axis_count - 1]));
+}
+
+/* TILE: a thread block is an item; ROWS: a thread is. */
 static void find_blocks(struct map *m) {
     struct le_kernel_tree *t = m->c.tree;
-    struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn;
-    split_item(m, m->body, le_ktree_thread(t, LE_BLOCK_X), parts);
+    struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn, *item = le_ktree_thread(t, LE_BLOCK_X);
+    if (m->way == MAP_ROWS) {
+        item = le_plus(t, le_times_int(t, item, MAP_THREADS), le_ktree_thread(t, LE_THREAD_X));
+        item = le_let(t, m->body, "item", item);
+        struct le_expression *items = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items));
+        m->exists = le_less(t, item, items);
+    }
+    split_item(m, m->body, item, parts);
     for (int a = 0; a < m->axis_count; a++)
         m->place[a] = le_ktree_cast(t, type_of(m, a), parts[a]);
-    find_corner(m, parts);
+    if (m->way == MAP_ROWS)
+        find_strip(m, parts);
+    else
+        find_corner(m, parts);
     declare_ends(m);
     struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
-    find_ends(m, block, turn, le_less(t, le_map_place(m, m->row, turn), le_map_count(m, m->row)));
+    struct le_expression *below = le_less(t, le_map_place(m, m->row, turn), le_map_count(m, m->row));
+    find_ends(m, block, turn, le_both(t, m->exists, below));
     le_ktree_close(t, block);
 }
 

@@ -63,7 +63,7 @@ static void several_axes(void **state) {
 static void transposed(void **state) {
     (void)state;
     static const int sides[][2] = {{9, 9},  {31, 33}, {32, 32}, {64, 96}, {100, 37},
-                                   {33, 8}, {2, 500}, {5, 300}, {8, 33}};
+                                   {33, 8}, {5, 500}, {5, 300}, {8, 33}};
     char arrays[64];
     for (size_t k = 0; k < ARRAY_LEN(sides); k++) {
         int rows = sides[k][0], columns = sides[k][1];
@@ -76,6 +76,20 @@ static void transposed(void **state) {
     also("y[j,t,i] = m[j,i] * d[j,t,i]", "m 5 400 by 1 5, d 5 7 400 by 1 2000 5", TILES);
     same("y[k,i,j] = b[k,j,i] + a[i]", "b 3 50 40, a 40", TILES);
     also("in b: u8[n,m]\nin a: f64[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 50 60, b 60 50", TILES);
+}
+
+/* A short axis that lies between the elements of the inner one, and reads of a last axis: vectors of all that lies
+ * between. */
+static void short_axes(void **state) {
+    (void)state;
+    same("in x: u8[u,v,w]\ny[c,i,j] = x[i,j,c]", "x 9 64 3", ROWS);
+    same_checked("in x: u8[u,v,w]\ny[c,i,j] = x[i,j,c]", "x 5 67 3", ROWS, true, true);
+    also("in x: f16[u,v,w]\ny[a,c,i] = x[a,i,c]", "x 5 1000 4", ROWS);
+    same("y[i,j] = a[i,j] + b[j,i]", "a 2 500, b 500 2", ROWS);
+    same("in x: u8[u,v,w]\ny[i,j] = i32(x[i,j,0]) * 3 + i32(x[i,j,2])", "x 9 64 3", VECTORS);
+    also("y[i,j] = x[i,j,0] - x[i,j,1]", "x 9 61 3", VECTORS);
+    same_checked("y[i] = x[3*i] * x[3*i+2] where i in 0..1000", "x 3000", SOME, false, true);
+    same("y[i] = x[2*i+1] - x[2*i] where i in 0..700", "x 1401", VECTORS);
 }
 
 /* Of enough elements for all multiprocessors, if rows can be read as vectors. */
@@ -184,10 +198,10 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_axis),        cmocka_unit_test(strides),
-                                       cmocka_unit_test(several_axes),    cmocka_unit_test(transposed),
-                                       cmocka_unit_test(transposed_wide), cmocka_unit_test(stencils),
-                                       cmocka_unit_test(all_types),       cmocka_unit_test(dear),
-                                       cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_axis),   cmocka_unit_test(strides),         cmocka_unit_test(several_axes),
+        cmocka_unit_test(transposed), cmocka_unit_test(transposed_wide), cmocka_unit_test(short_axes),
+        cmocka_unit_test(stencils),   cmocka_unit_test(all_types),       cmocka_unit_test(dear),
+        cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

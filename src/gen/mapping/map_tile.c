@@ -31,18 +31,45 @@ static int row_of_tile(const struct map *m, const struct map_stream *s) {
     return -1;
 }
 
+/* The row axis of a stream with the real parts of complex numbers; -1: it has none. *other: the one with their
+ * imaginary parts. */
+static int row_of_pair(const struct map *m, int real, int *other) {
+    const struct le_device_facts *facts = m->c.job->facts;
+    const struct map_stream *s = &m->streams[real];
+    int inner = m->axis_count - 1, value = s->loads[0]->value;
+    for (int k = 0; k < m->stream_count; k++) {
+        const struct map_stream *q = &m->streams[k];
+        if (!facts->imaginary_of || facts->imaginary_of(facts->user, value) != q->loads[0]->value ||
+            q->place.start != s->place.start || !le_map_same_strides(m, &s->place, &q->place) || s->load_count > 1 ||
+            q->load_count > 1 || llabs(s->place.strides[inner]) <= 2)
+            continue;
+        *other = k;
+        for (int a = 0; a < inner; a++)
+            if (le_map_to_vector(m, value, &s->place, a, 2, 2) == 0)
+                return a;
+    }
+    return -1;
+}
+
 /* Marks the streams that can be read through tiles, and sets the row axis. Returns the bytes of one element of each; 0:
  * there are none. */
 static int choose_streams(struct map *m) {
-    int tiles = 0, bytes = 0;
+    int tiles = 0, bytes = 0, other = -1;
     for (int k = 0; k < m->stream_count; k++) {
-        int row = row_of_tile(m, &m->streams[k]);
-        if (row < 0 || (m->row >= 0 && m->row != row) || tiles == TILES_MAX)
+        int row = row_of_tile(m, &m->streams[k]), pair = row < 0 ? row_of_pair(m, k, &other) : -1;
+        bool pairs = pair >= 0;
+        row = pairs ? pair : row;
+        if (row < 0 || m->streams[k].tile || (m->row >= 0 && m->row != row) || tiles + pairs >= TILES_MAX)
             continue;
         m->row = row;
         m->streams[k].tile = true;
-        bytes += le_map_size(m, m->streams[k].loads[0]->value);
-        tiles++;
+        bytes += le_map_size(m, m->streams[k].loads[0]->value) * (pairs ? 2 : 1);
+        tiles += pairs ? 2 : 1;
+        if (pairs) {
+            m->streams[other].tile = m->paired = true;
+            m->streams[k].pair = (struct map_pair){.other = other};
+            m->streams[other].pair = (struct map_pair){.other = k, .imaginary = true};
+        }
     }
     return bytes;
 }
@@ -61,12 +88,8 @@ static bool tile_fits(const struct map *m, int bytes) {
 
 /* ---- wide tiles */
 
-static bool has_blocks(const struct map *m, int64_t least) {
-    int64_t blocks = 1;
-    for (int a = 0; a < m->axis_count; a++)
-        if (!le_mul_i64(blocks, le_map_parts(m, a), &blocks))
-            return true;
-    return blocks >= least;
+static bool has_blocks(struct map *m, int64_t least) {
+    return !le_map_count_items(m) || m->items >= least;
 }
 
 /* Whether all vectors are whole and aligned, except at the end of the columns. */
@@ -94,7 +117,7 @@ static bool find_wide(struct map *m, int tile_bytes) {
         bytes = size > bytes ? size : bytes;
         ahead += m->streams[k].along && !m->streams[k].tile;
     }
-    if (bytes > WIDE_BYTES || ahead > WIDE_STREAMS || !m->safe || m->loose || m->asks ||
+    if (bytes > WIDE_BYTES || m->paired || ahead > WIDE_STREAMS || !m->safe || m->loose || m->asks ||
         le_map_cost(m) * WIDE_ELEMENTS > MAP_DEAR_COST || m->axes[m->row].count < WIDE_SIDE ||
         le_map_inner(m)->count < WIDE_SIDE || !has_vectors(m, 16 / bytes))
         return false;
@@ -114,10 +137,15 @@ bool le_map_find_tiles(struct map *m) {
     int64_t rows = m->axes[m->row].count;
     bool few = rows <= FEW_ROWS;
     set_tile(m, few ? (int)rows : SIDE, few ? MAP_THREADS : SIDE, 1);
+    if (m->paired)
+        le_map_align(m);
     if (le_map_inner(m)->count >= (few ? SIDE : FEW_ROWS) && tile_fits(m, bytes))
         return true;
-    for (int k = 0; k < m->stream_count; k++)
+    for (int k = 0; k < m->stream_count; k++) {
+        if (m->streams[k].tile)
+            m->streams[k].pair = (struct map_pair){.other = -1};
         m->streams[k].tile = false;
+    }
     m->way = MAP_FLAT;
     m->row = -1;
     return false;

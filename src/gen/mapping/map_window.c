@@ -184,7 +184,8 @@ static bool find_slide_along(const struct map *m, const struct map_walk *w, stru
 
 static void add_slide(struct map *m, struct map_walk *w, struct le_node *load) {
     struct map_slide s = {.load = load};
-    if (load->operand_count == 0 || load->live || w->slide_count == MAP_SLIDES_MAX || !le_map_reads_plainly(m, load) ||
+    struct map_place p;
+    if (load->operand_count == 0 || load->live || w->slide_count == MAP_SLIDES_MAX || !le_map_is_plain(m, load, &p) ||
         !find_slide_along(m, w, &s))
         return;
     w->slides[w->slide_count++] = s;

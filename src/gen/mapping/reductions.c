@@ -10,6 +10,7 @@
 #define JOIN_SECONDS 1e-6  /* in which threads of a block that share a column join their totals */
 #define PARTS_GAIN   0.95  /* of the time with fewer threads for a column: what more of them have to gain */
 #define ARG_JOINS    6
+#define VECTOR_BYTES 4 /* that a thread of columns reads at once, if its columns lie side by side */
 /* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
 #define STAGE_COST 10
 #define SPLIT_COST 20 /* instructions that find the values of another index of a term */
@@ -118,6 +119,35 @@ static void finish(const struct shared_terms *s, struct le_mapping *m, struct le
     finish_kept(s, m, cost, last);
 }
 
+/* As many rows at once as are the fastest. */
+static void propose_lanes(const struct shared_terms *s) {
+    struct team_stage *t = &s->r->t;
+    struct lanes l;
+    if (!le_lanes_find(t, &l))
+        return;
+    struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_LANES, le_reduce_lanes, s->r);
+    double bytes = bytes_of(s, term_index(t)), element = bytes / (s->terms * s->points), best = INFINITY;
+    struct le_cost found = {0};
+    int chosen = 1;
+    for (int rows = 1; rows <= l.rows; rows *= 2) {
+        struct le_cost cost = {.bytes = bytes,
+                               .operations = s->operations,
+                               .requests = requests_of(s, term_index(t), true),
+                               .threads = s->points / rows * l.lanes,
+                               .bytes_in_flight = rows * element * s->terms / l.lanes,
+                               .team_seconds = LE_READ_SECONDS + LE_WARP_SECONDS * joins_of(t),
+                               .launches = 1};
+        double seconds = le_cost_seconds(s->search->job->facts, &cost);
+        if (seconds >= best)
+            continue;
+        best = seconds;
+        found = cost;
+        chosen = rows;
+    }
+    le_mapping_set(m, "rows", chosen, 1, l.rows, true);
+    finish(s, m, found);
+}
+
 static void propose_warp(const struct shared_terms *s) {
     const struct team_stage *t = &s->r->t;
     for (int g = 0; g < t->group_count; g++)
@@ -161,7 +191,7 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
     double steps = ceil(s->terms / ((double)shape.chunk * shape.parts));
     double rounds = ceil(fmin(s->terms, (double)shape.chunk) / (2 * t->groups[0].unroll));
     double join = shape.parts > 1 ? JOIN_SECONDS : 0;
-    cost.threads = s->points * fmin(ceil(s->terms / (double)shape.chunk), steps * shape.parts);
+    cost.threads = s->points / t->side.width * fmin(ceil(s->terms / (double)shape.chunk), steps * shape.parts);
     cost.team_seconds = (rounds * LE_READ_SECONDS + join) * t->group_count;
     cost.tail_seconds = steps > 1 ? GRID_SECONDS + ceil(steps / shape.parts) * PART_SECONDS + join : 0;
     if (steps > 1 && !le_reduce_stands_alone(t)) {
@@ -195,12 +225,27 @@ static struct columns_shape best_columns(const struct shared_terms *s, struct le
     return found;
 }
 
+/* How many columns each thread has. */
+static void set_vector(const struct shared_terms *s, struct le_mapping *m, struct le_cost *cost) {
+    struct team_stage *t = &s->r->t;
+    t->side.index = t->points_at[t->points_count - 1];
+    int width = VECTOR_BYTES;
+    for (int g = 0; g < t->group_count; g++) {
+        int own = t->spread > 1 ? 1 : le_side_width(&s->r->c, &t->groups[g], t->side.index, VECTOR_BYTES);
+        width = own < width ? own : width;
+    }
+    t->side.width = (int)le_mapping_set(m, "vector", width, 1, width, true);
+    cost->bytes_in_flight *= t->side.width;
+    cost->requests /= t->side.width;
+}
+
 static void propose_columns(const struct shared_terms *s) {
     struct team_stage *t = &s->r->t;
     if (t->rest_count > 0 || t->points_count == 0)
         return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_COLUMNS, le_reduce_columns, s->r);
     struct le_cost cost = cost_of(s, m, t->points_at[t->points_count - 1], 1);
+    set_vector(s, m, &cost);
     if (are_terms_dense(s))
         cost.bytes = fmin(cost.bytes, LE_WASTE_SEVERAL_READS * bytes_of(s, -1));
     struct columns_shape shape = {.parts = 1};
@@ -301,6 +346,7 @@ void le_propose_reductions(struct le_mapping_search *search) {
                              .operations = operations_of(search->job, &r->t)};
     propose_columns(&s);
     propose_rows(&s);
+    propose_lanes(&s);
     propose_warp(&s);
     propose_block(&s);
     propose_grid(&s);

@@ -7,6 +7,7 @@
 #define OTHER_WORDS   24         /* registers for addresses and the like */
 #define PENDING_BYTES 1024       /* most bytes of a thread's tree of units, in local memory */
 #define SUM_COST      7          /* instructions that bring a value to shared memory, if its place is a sum */
+#define EDGE_COST     4          /* besides: of each subscript that an edge mode applies to */
 #define INDEX_COST    15         /* else: of each index */
 #define L2_RATE       2.5        /* bytes that L2 moves while memory moves one */
 #define START_SECONDS 2e-6       /* until the first terms have come */
@@ -35,10 +36,15 @@ static size_t side_bytes(const struct reuse_side *side, int lines, int depth) {
     return (size_t)(2 * side->leaf_count * depth * pitch_of(lines)) * le_type_size(side->leaves[0]->type);
 }
 
+/* In numbers, for each term. */
+static size_t table_numbers(const struct reuse_side *side) {
+    return (size_t)(side->leaf_count * (side->parts < 3 ? side->parts : 4));
+}
+
 static size_t room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
     return side_bytes(&r->rows, down_of(tile) * tile->rows, tile->depth) +
            side_bytes(&r->columns, tile->across * tile->columns, tile->depth) + 32 +
-           (size_t)(r->rows.leaf_count + r->columns.leaf_count) * (r->table ? REUSE_TABLE : 1) * (r->wide ? 8 : 4);
+           (table_numbers(&r->rows) + table_numbers(&r->columns)) * (r->table ? REUSE_TABLE : 1) * (r->wide ? 8 : 4);
 }
 
 /* Registers of a thread: totals, values of a term, what is on its way to shared memory, and the rest. */
@@ -108,10 +114,12 @@ static double outside_of(struct reuse *r) {
 /* Instructions that put one term of one line of the side into shared memory. */
 static double staging_of(const struct reuse *r, const struct reuse_side *side) {
     double cost = 0;
-    for (int k = 0; k < side->leaf_count; k++)
-        cost += le_reuse_is_sum(r, side->leaves[k])
-                    ? SUM_COST
+    for (int k = 0; k < side->leaf_count; k++) {
+        const struct reuse_place place = le_reuse_place(r, side, side->leaves[k]);
+        cost += place.is_sum
+                    ? SUM_COST + EDGE_COST * place.edge_count
                     : INDEX_COST * (side->lines.count + r->t.groups[0].index_count) + (double)side->leaves[k]->cost;
+    }
     return cost;
 }
 
@@ -206,82 +214,110 @@ struct leaf_code {
     struct reuse_kernel *k;
     const struct reuse_side *side;
     struct le_node *leaf;
-    bool left, is_sum;
+    bool left;
+    struct reuse_place place;
     int type; /* of what says where a line or a term is */
 };
 
-static struct le_block *open_leaf(const struct leaf_code *l, const char *wish, int type, int count,
+/* types: of its parameters */
+static struct le_block *open_leaf(const struct leaf_code *l, const char *wish, int type, const int *types, int count,
                                   struct le_variable **function, struct le_expression **x) {
+    static const char *const at[] = {"at", "at_1", "at_2", "at_3"}, *const number[] = {"number", "part"};
     struct le_kernel_tree *t = l->k->r->c.tree;
-    struct le_variable *parameters[2];
-    int own = count == 2 ? l->type : LE_KTREE_INT;
+    struct le_variable *parameters[PARTS_MAX];
     *function = le_ktree_variable(t, wish, type);
     for (int n = 0; n < count; n++) {
-        parameters[n] = le_ktree_variable(t, n ? "term" : "line", own);
+        parameters[n] = le_ktree_variable(t, count == PARTS_MAX ? at[n] : number[n], types[n]);
         x[n] = le_ktree_use(t, parameters[n]);
     }
     return le_ktree_open_function(t, l->k->r->c.root, *function, parameters, count);
 }
 
-/* The number of the element that the leaf reads; line, term: positions. */
-static struct le_expression *element_number(const struct leaf_code *l, struct le_block *block,
-                                            struct le_expression *line, struct le_expression *term) {
+static void bind_position(const struct leaf_code *l, struct le_block *block, struct le_expression *line,
+                          struct le_expression *term) {
     struct codegen *c = &l->k->r->c;
     const struct group *g = &l->k->r->t.groups[0];
     le_team_bind(c, block, l->side->lines.at, l->side->lines.count, line, true);
     le_team_bind(c, block, g->indices, g->index_count, term, true);
-    struct le_expression *element = le_codegen_trusted_place(c, l->leaf, block);
-    return le_ktree_cast(c->tree, l->type, element->x[0]);
 }
 
-/* line_at: beyond the last line, that is read instead. Of a leaf that is no sum: the line's number. */
+/* The parts that say where the value of a line and a term is. Returns their number. */
+static int emit_parts(const struct leaf_code *l, struct le_block *block, struct le_expression *line,
+                      struct le_expression *term, struct le_expression **parts) {
+    struct codegen *c = &l->k->r->c;
+    int count = 0;
+    if (!l->place.is_sum) {
+        parts[0] = line;
+        parts[1] = term;
+        return 2;
+    }
+    bind_position(l, block, line, term);
+    parts[count++] = le_ktree_cast(c->tree, l->type, le_codegen_offset(c, l->leaf, l->place.whole ? ~0u : l->place.axes, block));
+    for (int k = 0; k < l->place.edge_count; k++)
+        parts[count++] =
+            le_ktree_cast(c->tree, l->type, le_codegen_node(c, l->leaf->operands[l->place.edges[k]], block, NULL));
+    return count;
+}
+
+/* Closes a function of a number and a part with the part that is asked for. */
+static struct le_expression *close_parts(const struct leaf_code *l, struct le_block *block,
+                                         struct le_variable *function, struct le_expression *part,
+                                         struct le_expression *const *parts, int count) {
+    struct le_kernel_tree *t = l->k->r->c.tree;
+    struct le_expression *x = le_ktree_cast(t, l->type, parts[count - 1]);
+    for (int p = count - 2; p >= 0; p--)
+        x = le_ktree_select(t, le_ktree_binary(t, LE_OP_EQ, part, le_ktree_int(t, p)),
+                            le_ktree_cast(t, l->type, parts[p]), x);
+    le_ktree_close_with(t, block, x);
+    return le_ktree_use(t, function);
+}
+
+/* line_at: beyond the last line, that is read instead. */
 static struct le_expression *emit_line_at(const struct leaf_code *l) {
     struct le_kernel_tree *t = l->k->r->c.tree;
     struct le_variable *function;
-    struct le_expression *x[2], *lines = l->left ? l->k->rows : l->k->columns;
-    struct le_block *block = open_leaf(l, "line_at", l->type, 1, &function, x);
+    struct le_expression *x[2], *parts[PARTS_MAX], *lines = l->left ? l->k->rows : l->k->columns;
+    const int types[] = {LE_KTREE_INT, LE_KTREE_INT};
+    struct le_block *block = open_leaf(l, "line_at", l->type, types, 2, &function, x);
     struct le_expression *at = le_let(t, block, "at", le_plus(t, l->left ? l->k->row : l->k->column, x[0]));
     struct le_expression *last = le_minus(t, lines, le_ktree_int(t, 1));
     at = le_let(t, block, l->left ? "row" : "column", le_ktree_select(t, le_less(t, at, lines), at, last));
-    if (l->is_sum)
-        at = element_number(l, block, at, le_ktree_int(t, 0));
-    le_ktree_close_with(t, block, le_ktree_cast(t, l->type, at));
-    return le_ktree_use(t, function);
+    int count = emit_parts(l, block, at, le_ktree_int(t, 0), parts);
+    return close_parts(l, block, function, x[1], parts, count);
 }
 
 static struct le_expression *emit_term_at(const struct leaf_code *l) {
     struct le_kernel_tree *t = l->k->r->c.tree;
     struct le_variable *function;
-    struct le_expression *x[2];
-    struct le_block *block = open_leaf(l, "term_at", l->type, 1, &function, x);
-    struct le_expression *at = x[0];
-    if (l->is_sum) {
-        struct le_expression *zero = le_ktree_int(t, 0);
-        struct le_block *first = le_ktree_open(t, block);
-        struct le_expression *from = le_let(t, first, "from", element_number(l, first, zero, zero));
-        le_ktree_close(t, first);
-        at = le_minus(t, element_number(l, block, zero, at), from);
-    }
-    le_ktree_close_with(t, block, le_ktree_cast(t, l->type, at));
-    return le_ktree_use(t, function);
+    struct le_expression *x[2], *zero = le_ktree_int(t, 0), *from[PARTS_MAX], *parts[PARTS_MAX];
+    const int types[] = {LE_KTREE_INT, LE_KTREE_INT};
+    struct le_block *block = open_leaf(l, "term_at", l->type, types, 2, &function, x);
+    struct le_block *first = le_ktree_open(t, block);
+    int count = emit_parts(l, first, zero, zero, from);
+    for (int p = 0; p < count; p++)
+        from[p] = le_let(t, first, "from", from[p]);
+    le_ktree_close(t, first);
+    emit_parts(l, block, zero, x[0], parts);
+    for (int p = 0; p < count; p++)
+        parts[p] = le_minus(t, le_ktree_cast(t, l->type, parts[p]), le_ktree_cast(t, l->type, from[p]));
+    return close_parts(l, block, function, x[1], parts, count);
 }
 
 static struct le_expression *emit_get(const struct leaf_code *l) {
     struct codegen *c = &l->k->r->c;
     struct le_kernel_tree *t = c->tree;
-    const struct group *g = &l->k->r->t.groups[0];
     struct le_variable *function;
-    struct le_expression *x[2], *value;
-    struct le_block *block = open_leaf(l, l->left ? "left" : "right", (int)l->leaf->type, 2, &function, x);
-    if (l->is_sum) {
-        le_team_bind(c, block, l->side->lines.at, l->side->lines.count, le_ktree_int(t, 0), true);
-        le_team_bind(c, block, g->indices, g->index_count, le_ktree_int(t, 0), true);
-        struct le_expression *element = le_codegen_trusted_place(c, l->leaf, block);
-        value = le_ktree_element(t, element->variable, le_plus(t, x[0], x[1]));
-        value = le_codegen_from_memory(c, value, l->leaf->type);
+    struct le_expression *x[PARTS_MAX], *value, *subscripts[LEAT_RANK_MAX] = {NULL};
+    const int types[] = {l->type, l->type, l->type, l->type};
+    struct le_block *block =
+        open_leaf(l, l->left ? "left" : "right", (int)l->leaf->type, types, PARTS_MAX, &function, x);
+    if (l->place.is_sum) {
+        bind_position(l, block, le_ktree_int(t, 0), le_ktree_int(t, 0));
+        for (int k = 0; k < l->place.edge_count; k++)
+            subscripts[l->place.edges[k]] = x[1 + k];
+        value = le_codegen_load_from(c, l->leaf, x[0], l->place.whole, subscripts, block);
     } else {
-        le_team_bind(c, block, l->side->lines.at, l->side->lines.count, le_to_int(t, x[0]), true);
-        le_team_bind(c, block, g->indices, g->index_count, le_to_int(t, x[1]), true);
+        bind_position(l, block, le_to_int(t, x[0]), le_to_int(t, x[1]));
         value = le_codegen_node(c, l->leaf, block, NULL);
     }
     le_ktree_close_with(t, block, le_codegen_wide(c, value));
@@ -293,7 +329,7 @@ static struct le_expression *emit_leaf(struct reuse_kernel *k, const struct reus
                                 .side = side,
                                 .leaf = leaf,
                                 .left = side == &k->r->rows,
-                                .is_sum = le_reuse_is_sum(k->r, leaf),
+                                .place = le_reuse_place(k->r, side, leaf),
                                 .type = k->r->wide ? LE_KTREE_LONG : LE_KTREE_INT};
     struct le_expression *x[] = {emit_get(&l), emit_line_at(&l), emit_term_at(&l)};
     return le_ktree_call(k->r->c.tree, LE_CALL_REUSE_LEAF, LE_KTREE_VOID, NULL, x);
@@ -350,6 +386,8 @@ static void emit_totals(struct reuse_kernel *k) {
                                         LE_STATIC_NUMBER(tile->depth),
                                         LE_STATIC_NUMBER(r->rows.leaf_count),
                                         LE_STATIC_NUMBER(r->columns.leaf_count),
+                                        LE_STATIC_NUMBER(r->rows.parts),
+                                        LE_STATIC_NUMBER(r->columns.parts),
                                         table};
     struct le_variable *room = le_ktree_object(t, c->root, "room", LE_KTREE_SHARED, 0,
                                                le_ktree_call(t, LE_CALL_REUSE_ROOM, LE_KTREE_VOID, of_room, NULL));
@@ -373,6 +411,8 @@ static void emit_totals(struct reuse_kernel *k) {
                                         LE_STATIC_NUMBER(tile->depth),
                                         LE_STATIC_NUMBER(r->rows.leaf_count),
                                         LE_STATIC_NUMBER(r->columns.leaf_count),
+                                        LE_STATIC_NUMBER(r->rows.parts),
+                                        LE_STATIC_NUMBER(r->columns.parts),
                                         LE_STATIC_NUMBER(r->rows.by_terms),
                                         LE_STATIC_NUMBER(r->columns.by_terms),
                                         table,
@@ -430,20 +470,48 @@ static leat_status make_reuse(const struct le_mapping *mapping, void *found, str
 
 /* ---- the proposal */
 
-void le_propose_reuse(struct le_mapping_search *search) {
-    const struct le_stage *stage = search->stage;
-    const struct le_device_facts *facts = search->job->facts;
-    struct reuse *r = LE_NEW(search->job->kernel.arena, struct reuse);
-    if (!stage->node->reduces || !le_stage_in_any_order(stage))
-        return;
-    le_codegen_begin(&r->c, search->job, stage, "");
+struct reuse_proposal {
+    struct reuse *r;
+    struct reuse_tile tile;
+    double operations, outside, bytes, seconds; /* seconds: INFINITY if it does not fit */
+};
+
+static struct reuse_proposal find_reuse(const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    struct reuse_proposal p = {.r = LE_NEW(job->kernel.arena, struct reuse), .seconds = INFINITY};
+    struct reuse *r = p.r;
+    le_codegen_begin(&r->c, job, stage, "");
     if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))
-        return;
+        return p;
     if (r->t.points == 0 || r->t.points > INT32_MAX || !le_reuse_find(r))
+        return p;
+    p.operations = operations_of(r);
+    p.outside = outside_of(r);
+    p.bytes = le_cost_bytes(job, (struct le_node *const[]){stage->node}, 1, r->columns.lines.at[0]);
+    p.tile = best_tile(r, p.operations, p.outside, p.bytes, &p.seconds);
+    return p;
+}
+
+/* The same of the stage with its indices split, if that is faster. */
+static struct reuse_proposal find_split(const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    struct reuse_proposal whole = find_reuse(job, stage), parts;
+    struct le_device_kernel_job *own = LE_NEW(job->kernel.arena, struct le_device_kernel_job);
+    struct le_space *space = LE_NEW(job->kernel.arena, struct le_space);
+    const struct le_stage *split = le_split_indices(&whole.r->c, stage, space);
+    if (!split)
+        return whole;
+    *own = *job;
+    own->kernel.space = space;
+    own->kernel.stage = split;
+    parts = find_reuse(own, split);
+    return parts.seconds < whole.seconds ? parts : whole;
+}
+
+void le_propose_reuse(struct le_mapping_search *search) {
+    if (!search->stage->node->reduces || !le_stage_in_any_order(search->stage))
         return;
-    double operations = operations_of(r), outside = outside_of(r), seconds;
-    double bytes = le_cost_bytes(search->job, &search->stage->node, 1, r->columns.lines.at[0]);
-    struct reuse_tile tile = best_tile(r, operations, outside, bytes, &seconds);
+    struct reuse_proposal p = find_split(search->job, search->stage);
+    struct reuse *r = p.r;
+    struct reuse_tile tile = p.tile;
     if (tile.across == 0)
         return;
     struct le_mapping *m = le_mapping_add(search, LE_MAPPING_REUSE, make_reuse, r);
@@ -459,8 +527,8 @@ void le_propose_reuse(struct le_mapping_search *search) {
         m->settings[m->count++] = (struct le_setting){"depth", tile.depth};
         set = tile;
     }
-    m->seconds = seconds_of(r, &set, operations, outside, bytes) +
-                 le_cost_target_bytes(search->job, stage, r->columns.lines.at[r->columns.lines.count - 1]) /
-                     facts->bytes_per_second;
+    m->seconds = seconds_of(r, &set, p.operations, p.outside, p.bytes) +
+                 le_cost_target_bytes(r->c.job, r->c.stage, r->columns.lines.at[r->columns.lines.count - 1]) /
+                     r->c.job->facts->bytes_per_second;
     m->seconds += 2e-6;
 }

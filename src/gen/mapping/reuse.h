@@ -4,7 +4,7 @@
 #define LE_REUSE_H
 #include "gen/mapping/group_reduce.h"
 
-enum { LEAVES_MAX = 4, REUSE_THREADS = 256, REUSE_TABLE = 256 };
+enum { LEAVES_MAX = 4, PARTS_MAX = 4, REUSE_THREADS = 256, REUSE_TABLE = 256 };
 
 /* Indices that run as one. */
 struct reuse_loop {
@@ -19,6 +19,16 @@ struct reuse_side {
     struct le_node *leaves[LEAVES_MAX];
     int leaf_count;
     bool by_terms; /* neighbours in memory differ in the term, not in the line */
+    int parts;     /* numbers that say where a value is: the most of its leaves */
+};
+/* What says where the value of a line and a term is: numbers that are sums of what the line and what the term add. The
+ * first is the element's offset along the axes whose subscripts are in range (or all); the others are subscripts that an
+ * edge mode applies to. Of other leaves: the line and the term. */
+struct reuse_place {
+    bool is_sum;
+    bool whole;    /* the offset is that along all axes: where a subscript is out of range, nothing is read there */
+    unsigned axes; /* in range: a set of bits */
+    int edges[LEAT_RANK_MAX], edge_count;
 };
 struct reuse {
     struct codegen c;
@@ -36,6 +46,8 @@ struct reuse_tile {
 /* reuse_find.c: splits the points' indices into rows, columns and batch, and finds the leaves; false: it does not fit
  */
 bool le_reuse_find(struct reuse *r);
-/* Whether the leaf is a load whose place is the sum of what its line and its term add. */
-bool le_reuse_is_sum(const struct reuse *r, const struct le_node *leaf);
+/* split_index.c: the stage with indices split that subscripts divide by known numbers; NULL: there are none. space: is
+ * set to the kernel's, with the ranges of the new indices */
+const struct le_stage *le_split_indices(struct codegen *c, const struct le_stage *stage, struct le_space *space);
+struct reuse_place le_reuse_place(const struct reuse *r, const struct reuse_side *side, const struct le_node *leaf);
 #endif

@@ -129,23 +129,84 @@ static void order_sides(struct reuse *r) {
     r->columns = rows;
 }
 
-bool le_reuse_is_sum(const struct reuse *r, const struct le_node *leaf) {
-    const struct le_address address = le_load_address(r->c.layouts, leaf);
-    struct le_affine affine;
-    if (leaf->kind != LE_NODE_LOAD || leaf->operand_count == 0 || leaf->live ||
-        !(leaf->trusted || le_address_is_safe(r->c.space, &address)))
+/* ---- where values are */
+
+/* Whether the node is the sum of what the side's lines and what the terms add, whatever these are. */
+static bool is_sum(const struct reuse *r, const struct reuse_side *side, const struct le_node *node) {
+    const struct group *g = &r->t.groups[0];
+    if (!depends(node, &side->lines) || !le_node_depends_on_any(node, g->indices, g->index_count))
+        return true;
+    if (node->kind != LE_NODE_OP || node->type != LE_I64)
         return false;
-    for (int d = 0; d < address.rank; d++)
-        if (!le_address_is_stretched(&address, d) && !le_axis_elements(r->c.space, &address, d, &affine))
-            return false;
-    return true;
+    const struct le_node *const *x = (const struct le_node *const *)node->operands;
+    if (node->code == LE_OP_NEG)
+        return is_sum(r, side, x[0]);
+    if (node->code != LE_OP_ADD && node->code != LE_OP_SUB && node->code != LE_OP_MUL)
+        return false;
+    if (!is_sum(r, side, x[0]) || !is_sum(r, side, x[1]))
+        return false;
+    bool varies[2];
+    for (int k = 0; k < 2; k++)
+        varies[k] = depends(x[k], &side->lines) || le_node_depends_on_any(x[k], g->indices, g->index_count);
+    return node->code != LE_OP_MUL || !varies[0] || !varies[1];
 }
 
-static bool needs_long(const struct reuse *r, const struct reuse_side *side) {
-    for (int k = 0; k < side->leaf_count; k++)
-        if (le_reuse_is_sum(r, side->leaves[k]) && !le_codegen_reaches_in_int(&r->c, side->leaves[k]->value))
+#define SUBSCRIPT_MAX ((int64_t)1 << 29) /* an int holds differences of such numbers */
+
+/* Whether an int holds the offset along all axes, also where subscripts are out of range. */
+static bool reaches_outside(const struct reuse *r, const struct le_node *leaf) {
+    const struct le_layout *layout = &r->c.layouts[leaf->value];
+    int64_t low, high, reach = layout->offset, step;
+    for (int d = 0; d < leaf->operand_count; d++) {
+        if (!le_interval(r->c.space, leaf->operands[d], &low, &high) || low < -SUBSCRIPT_MAX || high > SUBSCRIPT_MAX)
+            return false;
+        int64_t most = -low > high ? -low : high, stride = layout->strides[d];
+        if (!le_mul_i64(most, stride < 0 ? -stride : stride, &step) || !le_add_i64(reach, step, &reach) ||
+            reach > SUBSCRIPT_MAX)
+            return false;
+    }
+    return reach >= 0;
+}
+
+struct reuse_place le_reuse_place(const struct reuse *r, const struct reuse_side *side, const struct le_node *leaf) {
+    const struct le_address address = le_load_address(r->c.layouts, leaf);
+    struct reuse_place place = {.is_sum = leaf->kind == LE_NODE_LOAD && leaf->operand_count > 0 && !leaf->live};
+    for (int d = 0; d < leaf->operand_count && place.is_sum; d++) {
+        if (le_address_is_stretched(&address, d))
+            continue;
+        place.is_sum = is_sum(r, side, leaf->operands[d]);
+        if (leaf->trusted || le_axis_is_safe(r->c.space, &address, d))
+            place.axes |= 1u << d;
+        else
+            place.edges[place.edge_count++] = d;
+    }
+    place.is_sum &= place.edge_count < PARTS_MAX;
+    if (place.edge_count > 0 && leaf->fill && leaf->fill->free_count > 0)
+        place.is_sum = false;
+    place.whole = place.edge_count == 0 || (leaf->edge == LE_EDGE_FILL && reaches_outside(r, leaf));
+    return place;
+}
+
+/* Whether an int cannot say where the leaf's values are. */
+static bool needs_long(const struct reuse *r, const struct le_node *leaf, const struct reuse_place *place) {
+    int64_t low, high;
+    if (place->is_sum && !le_codegen_reaches_in_int(&r->c, leaf->value))
+        return true;
+    for (int k = 0; k < place->edge_count && place->is_sum; k++)
+        if (!le_interval(r->c.space, leaf->operands[place->edges[k]], &low, &high) || low < -SUBSCRIPT_MAX ||
+            high > SUBSCRIPT_MAX)
             return true;
     return false;
+}
+
+static void find_places(struct reuse *r, struct reuse_side *side) {
+    side->parts = 1;
+    for (int k = 0; k < side->leaf_count; k++) {
+        const struct reuse_place place = le_reuse_place(r, side, side->leaves[k]);
+        int parts = place.is_sum ? 1 + place.edge_count : 2;
+        side->parts = parts > side->parts ? parts : side->parts;
+        r->wide |= needs_long(r, side->leaves[k], &place);
+    }
 }
 
 static bool has_order(const struct group *g) {
@@ -183,7 +244,9 @@ bool le_reuse_find(struct reuse *r) {
             order_sides(r);
             r->rows.by_terms = is_by_terms(r, &r->rows, &s);
             r->columns.by_terms = is_by_terms(r, &r->columns, &s);
-            r->wide = needs_long(r, &r->rows) || needs_long(r, &r->columns);
+            r->wide = false;
+            find_places(r, &r->rows);
+            find_places(r, &r->columns);
             r->table = g->index_count > 1;
             return true;
         }

@@ -169,6 +169,19 @@ static void batches(void **state) {
     in_tiles("y[i,j] = sum(k, l, m: x[i,k,l,m] * z[m,l,k,j])", "x 40 6 17 11, z 11 17 6 33", SMALL);
 }
 
+/* Indices that a known number divides are split. */
+static void groups(void **state) {
+    (void)state;
+    in_tiles("y[h,i,j] = sum(k: x[h,i,k] * z[h//3,j,k])", "x 6 33 30, z 2 40 30", SMALL);
+    in_tiles("y[h,i,j] = sum(k: x[h,i,k] * z[h//(len(x,0)//len(z,0)),j,k])", "x 6 12 30, z 2 40 30", SMALL);
+    in_tiles("y[h,i,j] = sum(k: abs(x[h,i,k] - z[h%2,j,k]))", "x 6 12 30, z 2 40 30", SMALL);
+    in_tiles("y[o,i] = sum(c,p: x[o//8*3+c,i+p] * w[o,c,p])", "x 15 40, w 40 3 4", SMALL);
+    in_tiles("y[o,i] = sum(c,p: x[o//99*3+c,i+p] * w[o,c,p])", "x 15 40, w 40 3 4", SMALL);
+    in_tiles("y[i,o] = sum(c: x[o//8*3+o%8+c,i] * w[c,i//5,o])", "x 50 35, w 3 7 40", SMALL);
+    not_in_tiles("y[o,i] = sum(c,p: x[o//7*3+c,i+p] * w[o,c,p])", "x 18 40, w 40 3 4");
+    not_in_tiles("y[o,i] = sum(c,p: x[o//8*3+c,i+p] * w[o,c,p+0*sum(k in 0..o: k)])", "x 15 40, w 40 3 4");
+}
+
 /* ---- windows */
 
 static void windows(void **state) {
@@ -235,6 +248,6 @@ int main(void) {
         cmocka_unit_test(extents),  cmocka_unit_test(units),   cmocka_unit_test(integers), cmocka_unit_test(floats),
         cmocka_unit_test(extremes), cmocka_unit_test(around),  cmocka_unit_test(leaves),   cmocka_unit_test(orders),
         cmocka_unit_test(batches),  cmocka_unit_test(windows), cmocka_unit_test(edges),    cmocka_unit_test(checked),
-        cmocka_unit_test(others),   cmocka_unit_test(chosen)};
+        cmocka_unit_test(others),   cmocka_unit_test(chosen),  cmocka_unit_test(groups)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

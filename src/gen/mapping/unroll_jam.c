@@ -9,8 +9,7 @@
 #define FEW_TERMS   8
 #define FEW_COST    64 /* additions of all terms */
 
-/* It runs from 0 by 1, through as many values whatever the others are. */
-static bool is_counted(const struct codegen *c, int index) {
+bool le_is_counted(const struct codegen *c, int index) {
     const struct le_range *r = le_range_of(c->space, index);
     return !r->dynamic && !c->ir->indices.at[index].host && r->low == 0 && r->by == 1;
 }
@@ -19,7 +18,7 @@ static bool is_counted(const struct codegen *c, int index) {
 
 bool le_team_is_few(const struct codegen *c, const struct le_node *node) {
     for (int k = 0; k < node->index_count && node->kind == LE_NODE_REDUCE; k++)
-        if (!is_counted(c, node->indices[k]))
+        if (!le_is_counted(c, node->indices[k]))
             return false;
     return le_is_short(&c->safety, node, FEW_TERMS, FEW_COST);
 }
@@ -58,7 +57,6 @@ static int64_t shared_cost(struct codegen *c, const struct group *g, int index) 
     return s.cost;
 }
 
-/* Values of another index hang on it: such ranges would become others. */
 struct ranges {
     const struct le_ir *ir;
     int index;
@@ -75,7 +73,7 @@ static void find_range(struct le_node *node, void *user) {
     }
 }
 
-static bool bounds_depend(const struct codegen *c, struct le_node *node, int index) {
+bool le_bounds_depend(const struct codegen *c, struct le_node *node, int index) {
     struct ranges r = {.ir = c->ir, .index = index};
     le_node_walk(c->ir, node, find_range, &r);
     return r.found;
@@ -87,8 +85,8 @@ static int find_index(struct codegen *c, const struct le_stage *stage, const str
     for (int k = t->points_count - 1; k >= 0; k--) {
         int index = t->points_at[k];
         int64_t count = le_range_count(le_range_of(c->space, index));
-        if (is_counted(c, index) && count > 1 && count <= SPREAD_MOST && count * g->node_count <= GROUP_NODES &&
-            !bounds_depend(c, stage->node, index) && shared_cost(c, g, index) >= SPREAD_COST)
+        if (le_is_counted(c, index) && count > 1 && count <= SPREAD_MOST && count * g->node_count <= GROUP_NODES &&
+            !le_bounds_depend(c, stage->node, index) && shared_cost(c, g, index) >= SPREAD_COST)
             return index;
     }
     return -1;

@@ -117,6 +117,9 @@ struct le_expression *le_codegen_node(struct codegen *c, struct le_node *node, s
                                       struct le_variable *outside);
 const struct held *le_codegen_held(struct codegen *c, struct le_node *node, struct le_block *block,
                                    struct le_variable *outside); /* the same, with the block where it is valid */
+/* The node's value as it is stored in memory. A value that is rounded to the stored type is converted once. */
+struct le_expression *le_codegen_stored(struct codegen *c, struct le_node *node, struct le_block *block,
+                                        enum le_type stored);
 /* Announces that both nodes are needed in the block: sums over the same indices are then computed in one loop. */
 void le_codegen_both(struct codegen *c, struct le_node *a, struct le_node *b, struct le_block *block,
                      struct le_variable *outside);
@@ -150,9 +153,29 @@ struct le_block *le_codegen_place(struct codegen *c, const struct destination *t
 bool le_codegen_reaches_in_int(const struct codegen *c, int value); /* an int can index all of the array */
 /* The element that a load reads, without a range check. */
 struct le_expression *le_codegen_trusted_place(struct codegen *c, const struct le_node *load, struct le_block *block);
+/* `span` elements side by side near one that a load reads. */
+struct le_near {
+    const struct le_node *load;
+    int row_axis, column_axis; /* of the array; -1: none */
+    struct le_expression *row; /* subscripts along the row axis from the load's element on */
+    int column, span;          /* the same along the column axis */
+    unsigned checked;          /* axes whose subscripts may be out of range, as bits: the load's edge mode moves them */
+    struct le_expression *apart; /* elements from there on; NULL: 0 */
+};
+/* Gives the first of them. *inside: whether they are all in range; NULL: they are. */
+struct le_expression *le_codegen_near(struct codegen *c, const struct le_near *near, struct le_block *block,
+                                      struct le_expression **inside);
 /* The element that a stage of the kernel writes, as a LOAD; and that of its first stage. */
 struct le_node le_codegen_target_of(const struct codegen *c, const struct le_stage *stage);
 struct le_node le_codegen_target(const struct codegen *c);
+/* Where the element lies that a load reads, without a range check, as far as these axes (a set of bits) say. */
+struct le_expression *le_codegen_offset(struct codegen *c, const struct le_node *load, unsigned axes,
+                                        struct le_block *block);
+/* What the load reads: offset is that of the axes that are in range; the others have subscripts, which the load's edge
+ * mode applies to. whole: offset counts all axes, and the mode is to fill */
+struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load, struct le_expression *offset,
+                                           bool whole, struct le_expression *const *subscripts,
+                                           struct le_block *block);
 /* Stores the value in the element on the left side of a stage of the kernel. */
 void le_codegen_store_to(struct codegen *c, const struct le_stage *stage, struct le_expression *value,
                          struct le_block *block);

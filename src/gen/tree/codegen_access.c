@@ -14,6 +14,7 @@ struct access {
     struct le_variable *array;
     struct le_expression *subscript[LEAT_RANK_MAX]; /* moved by its edge already; NULL: stretched */
     bool asked[LEAT_RANK_MAX];                      /* its range must be checked */
+    int along, span; /* of `span` elements along that axis from the subscript on; 0: one element */
 };
 
 static bool reaches_in_int(const struct le_layout *layout, int rank) {
@@ -38,6 +39,10 @@ bool le_codegen_reaches_in_int(const struct codegen *c, int value) {
 }
 
 static struct le_expression *length_of(const struct access *a, int d) {
+    int64_t starts = a->layout->shape[d] - a->span + 1;
+    if (a->span > 1 && d == a->along)
+        return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d_less", a->name, d),
+                                 starts < 0 ? 0 : starts);
     return le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_n%d", a->name, d), a->layout->shape[d]);
 }
 
@@ -75,19 +80,27 @@ static struct le_expression *dense_number(const struct access *a) {
     return number;
 }
 
-/* array[offset + i * stride + ...] */
-static struct le_expression *element_at(const struct access *a) {
+/* base + i * stride + ...; base may be NULL */
+static struct le_expression *offset_from(const struct access *a, struct le_expression *base) {
     struct le_kernel_tree *t = a->c->tree;
-    int type = a->narrow ? LE_KTREE_INT : LE_KTREE_LONG;
-    struct le_expression *sum = NULL;
-    if (a->layout->offset != 0)
-        sum = le_ktree_cast(t, type,
-                            le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_o", a->name), a->layout->offset));
     for (int d = 0; d < a->rank; d++) {
         struct le_expression *term = a->subscript[d] ? offset_term(a, d) : NULL;
-        sum = !sum ? term : term ? le_plus(t, sum, term) : sum;
+        base = !base ? term : term ? le_plus(t, base, term) : base;
     }
-    return le_ktree_element(t, a->array, sum ? sum : le_ktree_int(t, 0));
+    return base ? base : le_ktree_int(t, 0);
+}
+
+/* The layout's; NULL: 0 */
+static struct le_expression *first_offset(const struct access *a) {
+    if (a->layout->offset == 0)
+        return NULL;
+    return le_ktree_cast(a->c->tree, a->narrow ? LE_KTREE_INT : LE_KTREE_LONG,
+                         le_codegen_number(a->c, le_arena_format(a->c->arena, "%s_o", a->name), a->layout->offset));
+}
+
+/* array[offset + i * stride + ...] */
+static struct le_expression *element_at(const struct access *a) {
+    return le_ktree_element(a->c->tree, a->array, offset_from(a, first_offset(a)));
 }
 
 /* ---- what has to be asked */
@@ -104,20 +117,27 @@ static struct le_expression *moved(const struct access *a, int d, struct le_expr
     return le_let(t, block, "at", le_ktree_call(t, calls[edge], type, &LE_STATIC_TYPE(type), operands));
 }
 
+/* Applies the edge mode to a subscript that may be out of range. */
+static void apply_edge(struct access *a, int d, enum le_edge edge, struct le_block *block) {
+    if (edge == LE_EDGE_NONE || edge == LE_EDGE_FILL || a->layout->shape[d] == 0)
+        a->asked[d] = true;
+    else
+        a->subscript[d] = moved(a, d, a->subscript[d], edge, block);
+}
+
 /* Computes the subscripts, and applies the edge mode to those that may be out of range. */
 static void find_subscripts(struct access *a, struct le_node *const *subscripts, enum le_edge edge, bool trusted,
                             struct le_block *block, struct le_variable *outside) {
     const struct le_address address = {a->layout, subscripts, a->rank, a->stretch};
+    bool inside_another = a->c->safety.in_subscript;
     for (int d = 0; d < a->rank; d++) {
         if (le_address_is_stretched(&address, d))
             continue;
+        a->c->safety.in_subscript = true;
         a->subscript[d] = le_codegen_node(a->c, subscripts[d], block, outside);
-        if (trusted || le_axis_is_safe(a->c->safety.space, &address, d))
-            continue;
-        if (edge == LE_EDGE_NONE || edge == LE_EDGE_FILL || a->layout->shape[d] == 0)
-            a->asked[d] = true;
-        else
-            a->subscript[d] = moved(a, d, a->subscript[d], edge, block);
+        a->c->safety.in_subscript = inside_another;
+        if (!trusted && !le_axis_is_safe(a->c->safety.space, &address, d))
+            apply_edge(a, d, edge, block);
     }
 }
 
@@ -221,6 +241,70 @@ struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, s
     if (asks(&a))
         return load_asking(&a, node, block, outside);
     return le_let(c->tree, block, a.name, le_codegen_from_memory(c, element_at(&a), node->type));
+}
+
+/* ---- loads in parts */
+
+struct le_expression *le_codegen_offset(struct codegen *c, const struct le_node *load, unsigned axes,
+                                        struct le_block *block) {
+    struct access a;
+    begin_access(&a, c, load->value, load->operand_count, load->stretch);
+    find_subscripts(&a, load->operands, LE_EDGE_NONE, true, block, NULL);
+    for (int d = 0; d < a.rank; d++)
+        if (!(axes >> d & 1))
+            a.subscript[d] = NULL;
+    return offset_from(&a, first_offset(&a));
+}
+
+struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load, struct le_expression *offset,
+                                           bool whole, struct le_expression *const *subscripts,
+                                           struct le_block *block) {
+    struct access a;
+    begin_access(&a, c, load->value, load->operand_count, load->stretch);
+    a.array = array_of(c, load->value);
+    for (int d = 0; d < a.rank; d++) {
+        a.subscript[d] = subscripts[d];
+        if (subscripts[d])
+            apply_edge(&a, d, load->edge, block);
+    }
+    struct le_expression *x = le_ktree_element(c->tree, a.array, whole ? offset : offset_from(&a, offset));
+    x = le_codegen_from_memory(c, x, load->type);
+    if (!asks(&a))
+        return x;
+    struct le_expression *fill = le_codegen_wide(c, le_codegen_node(c, load->fill, block, NULL));
+    return le_let(c->tree, block, a.name, le_ktree_select(c->tree, all_inside(&a), x, fill));
+}
+
+struct le_expression *le_codegen_near(struct codegen *c, const struct le_near *near, struct le_block *block,
+                                      struct le_expression **inside) {
+    const struct le_node *load = near->load;
+    const struct le_address address = le_load_address(c->layouts, load);
+    struct access a;
+    begin_access(&a, c, load->value, load->operand_count, load->stretch);
+    a.along = near->column_axis;
+    a.span = near->span;
+    for (int d = 0; d < a.rank; d++) {
+        if (le_address_is_stretched(&address, d))
+            continue;
+        a.subscript[d] = le_codegen_node(c, load->operands[d], block, NULL);
+        if (d == near->row_axis)
+            a.subscript[d] = le_plus(c->tree, a.subscript[d], near->row);
+        if (d == near->column_axis)
+            a.subscript[d] = le_plus(c->tree, a.subscript[d], le_ktree_int(c->tree, near->column));
+        if (!(near->checked >> d & 1))
+            continue;
+        bool moves = load->edge != LE_EDGE_NONE && load->edge != LE_EDGE_FILL && a.layout->shape[d] > 0;
+        a.asked[d] = !moves || (d == near->column_axis && near->span > 1);
+        if (!a.asked[d])
+            a.subscript[d] = moved(&a, d, a.subscript[d], load->edge, block);
+    }
+    a.array = array_of(c, load->value);
+    *inside = all_inside(&a);
+    struct le_expression *element = element_at(&a);
+    if (!near->apart)
+        return element;
+    struct le_expression *apart = le_ktree_cast(c->tree, a.narrow ? LE_KTREE_INT : LE_KTREE_LONG, near->apart);
+    return le_ktree_element(c->tree, a.array, le_plus(c->tree, element->x[0], apart));
 }
 
 /* ---- stores */

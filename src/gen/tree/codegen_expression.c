@@ -110,7 +110,7 @@ static const struct held *hold(struct codegen *c, struct le_block *block, const 
 
 static void add_note(struct codegen *c, const struct le_node *node, struct le_block *block,
                      struct le_expression *right) {
-    if (!le_node_may_note(node) || c->branches > 0)
+    if (!le_node_may_note(&c->safety, node) || c->branches > 0)
         return;
     bool power = node->code == LE_OP_POW;
     c->may_note = true;
@@ -302,6 +302,18 @@ static const struct held *make_len(struct codegen *c, const struct le_node *node
     return new_held(c, c->root, le_codegen_fits_int(length, length) ? le_to_int(c->tree, x) : le_codegen_wide(c, x));
 }
 
+/* What is made of extents alone is a parameter. */
+static const struct held *make_known(struct codegen *c, struct le_node *node) {
+    struct le_affine known;
+    struct le_space space = *c->space;
+    space.evaluate = no_value;
+    if (node->free_count > 0 || node->type != LE_I64 || !le_affine_of(&space, node, &known))
+        return NULL;
+    struct le_expression *x = le_codegen_number(c, "known", known.constant);
+    bool narrow = le_codegen_fits_int(known.constant, known.constant);
+    return new_held(c, c->root, narrow ? le_to_int(c->tree, x) : le_codegen_wide(c, x));
+}
+
 /* An index of a loop on the host is stored in a value while that loop runs. */
 static const struct held *make_index(struct codegen *c, struct le_node *node) {
     const struct le_ir_index *ix = &c->ir->indices.at[node->index];
@@ -312,6 +324,7 @@ static const struct held *make_index(struct codegen *c, struct le_node *node) {
 
 static const struct held *generate_value(struct codegen *c, struct le_node *node, struct le_block *block,
                                          struct le_variable *outside) {
+    const struct held *known;
     switch (node->kind) {
     case LE_NODE_CONST:
         if (fits_narrow(c, node))
@@ -341,6 +354,9 @@ static const struct held *generate_value(struct codegen *c, struct le_node *node
     case LE_NODE_LOCAL:
         break;
     case LE_NODE_OP:
+        known = make_known(c, node);
+        if (known)
+            return known;
         if (node->code == LE_OP_LAND || node->code == LE_OP_LOR)
             return make_logic(c, node, block, outside);
         return make_op(c, node, block, outside);
@@ -376,6 +392,13 @@ const struct held *le_codegen_held(struct codegen *c, struct le_node *node, stru
 struct le_expression *le_codegen_node(struct codegen *c, struct le_node *node, struct le_block *block,
                                       struct le_variable *outside) {
     return le_codegen_held(c, node, block, outside)->x;
+}
+
+struct le_expression *le_codegen_stored(struct codegen *c, struct le_node *node, struct le_block *block,
+                                        enum le_type stored) {
+    bool rounds = node->kind == LE_NODE_ROUND && node->rounded == stored;
+    struct le_expression *x = le_codegen_node(c, rounds ? node->operands[0] : node, block, NULL);
+    return le_codegen_to_memory(c, x, stored);
 }
 
 void le_codegen_both(struct codegen *c, struct le_node *a, struct le_node *b, struct le_block *block,

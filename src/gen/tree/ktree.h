@@ -202,7 +202,8 @@ struct le_totals {
         enum le_reduction reduction;
         enum le_type type; /* of the terms */
     } part[8];
-    bool narrow; /* positions of ARGMIN and ARGMAX are INT, not LONG */
+    bool narrow;     /* positions of ARGMIN and ARGMAX are INT, not LONG */
+    int several, of; /* more than 0: of as many points, each with totals of the type `of`; then it has no parts */
 };
 
 struct le_kernel_tree {

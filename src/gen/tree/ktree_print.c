@@ -318,6 +318,10 @@ static void put_loop(const struct printer *p, const struct le_statement *s) {
 
 static void put_totals(const struct printer *p, const struct le_totals *totals) {
     le_text_add(p->out, " %s =", totals->name);
+    if (totals->several) {
+        le_text_add(p->out, " several %d ", totals->several);
+        put_type(p, totals->of);
+    }
     for (int k = 0; k < totals->count; k++) {
         le_text_add(p->out, "%s %s ", k ? "," : "", le_reduction_name(totals->part[k].reduction));
         put_type(p, (int)totals->part[k].type);

@@ -105,6 +105,9 @@ static void texts_are_read_back(void **state) {
         "  function put(a: f32[4] read, t: total changes): void {\n    set t = total{a[0], a[1], 3}\n  }\n"
         "  let all: total = thread.total<total, 5, 4, int>(0, int(n), term)\n"
         "  let s: f32 = part<0>:f32(all, n == 0)\n  let i: i64 = part<1>:i64(all, n == 0)\n",
+        "  totals total = sum f32\n  totals total_2 = several 4 total\n  array a: total[4]\n"
+        "  let all: total_2 = several<total_2>(a)\n"
+        "  let c: f32 = part<0>:f32(several.at:total(all, 3), false)\n",
         "  update add y[0], x[0]\n  update max h[1], x[0]\n  update min b[0], true\n",
         "  var failed: bool = false\n  fault 8, n at 0:ulong sets failed\n  fault -2, 3 at ulong(n)\n  note 1\n",
     };

@@ -224,7 +224,9 @@ static void verify_totals(struct checker *c, const struct le_statement *s) {
         return;
     }
     const struct le_totals *totals = &v->t->totals.at[s->code];
-    if (totals->count < 1 || totals->count > (int)ARRAY_LEN(totals->part))
+    if (totals->several)
+        le_verify_type(v, totals->of);
+    else if (totals->count < 1 || totals->count > (int)ARRAY_LEN(totals->part))
         le_ktree_problem(v, "%s has %d parts", totals->name, totals->count);
     for (int k = 0; k < totals->count && !v->problem; k++) {
         if (totals->part[k].reduction >= LE_REDUCTIONS || totals->part[k].reduction == LE_RED_MEAN)

@@ -53,12 +53,16 @@ struct le_safety {
     bool edges_move;  /* a read with an edge mode is moved inside before anything is read */
     bool notes_count; /* a note must come only from code whose value is needed */
     bool steps_fault; /* a step that is not positive is a fault */
+    /* It asks about a part of a subscript. The ranges depend on the numbers that are read there, and so does the plan.
+     * Elsewhere, code must not depend on them. */
+    bool in_subscript;
 };
 /* The node cannot fault, always ends, and gives no note that counts. */
 bool le_node_is_safe(const struct le_safety *safety, const struct le_node *node);
 bool le_load_is_safe(const struct le_safety *safety, const struct le_node *load);
 bool le_depends_on_loose(const struct le_safety *safety, const struct le_node *node);
-bool le_node_may_note(const struct le_node *node); /* an integer's divisor may be 0, or its exponent negative */
+/* Whether an integer's divisor may be 0, or its exponent negative. */
+bool le_node_may_note(const struct le_safety *safety, const struct le_node *node);
 void le_sort_indices(int *indices, int count);
 bool le_index_is_among(const int *sorted, int count, int index);
 

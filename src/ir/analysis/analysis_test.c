@@ -75,6 +75,9 @@ static void safety(void **state) {
     assert_true(is_safe("edge x clamp\ny[i] = x[i] - x[i-1]", "x 9", true, false));
     assert_true(is_safe("in x: i32[n]\ny[i] = x[i] // x[i]", "x 9", false, false));
     assert_false(is_safe("in x: i32[n]\ny[i] = x[i] // x[i]", "x 9", false, true));
+    assert_true(is_safe("y[i] = x[i] + 9 // (i + 1) + i % (len(x,0) // 4 - 1)", "x 9", false, true));
+    assert_false(is_safe("y[i] = x[0] * (9 // i) where i in 0..9", "x 9", false, true));
+    assert_false(is_safe("y[i] = x[i] + i // (len(x,0) // 4 - 2)", "x 9", false, true));
 }
 
 static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {

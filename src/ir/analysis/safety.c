@@ -2,14 +2,30 @@
 #include "ir/analysis/analysis.h"
 #include <stdlib.h>
 
-bool le_node_may_note(const struct le_node *node) {
+static leat_status no_value(void *user, struct le_node *node, int64_t *value) {
+    (void)user, (void)node, (void)value;
+    return LEAT_MISSING;
+}
+
+/* A divisor or an exponent whose bounds show it. */
+static bool is_harmless(const struct le_safety *s, struct le_node *right, bool power) {
+    struct le_space space = *s->space;
+    int64_t low, high;
+    if (right->kind == LE_NODE_CONST)
+        return power ? le_const_i64(right) >= 0 : right->bits != 0;
+    if (!s->in_subscript)
+        space.evaluate = no_value;
+    return !le_depends_on_loose(s, right) && le_interval(&space, right, &low, &high) &&
+           (low > 0 || (power ? low == 0 : high < 0));
+}
+
+bool le_node_may_note(const struct le_safety *s, const struct le_node *node) {
     bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
     if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type))
         return false;
     if (power && le_type_is_unsigned(node->type))
         return false;
-    const struct le_node *right = node->operands[node->operand_count - 1];
-    return right->kind != LE_NODE_CONST || (power ? le_const_i64(right) < 0 : right->bits == 0);
+    return !is_harmless(s, node->operands[node->operand_count - 1], power);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -56,11 +72,13 @@ static bool bounds_are_safe(const struct le_safety *s, int index) {
 
 /* A region with a `while` is not safe, because the loop might not end. */
 static bool find_safe(const struct le_safety *s, const struct le_node *node) {
+    struct le_safety of_operands = *s;
     if ((node->kind == LE_NODE_LOAD && !le_load_is_safe(s, node)) || le_region_has_while(node) ||
-        le_region_fails(node) || (s->notes_count && le_node_may_note(node)))
+        le_region_fails(node) || (s->notes_count && le_node_may_note(s, node)))
         return false;
+    of_operands.in_subscript |= node->kind == LE_NODE_LOAD;
     for (int k = 0; k < node->operand_count; k++)
-        if (!le_node_is_safe(s, node->operands[k]))
+        if (!le_node_is_safe(&of_operands, node->operands[k]))
             return false;
     for (int k = 0; k < node->index_count; k++)
         if (!bounds_are_safe(s, node->indices[k]))
@@ -72,11 +90,11 @@ bool le_node_is_safe(const struct le_safety *s, const struct le_node *node) {
     if (node->operand_count == 0 && !node->loads && node->index_count == 0 && node->kind != LE_NODE_REGION)
         return true;
     const struct le_node_note *known = le_note_of(s->notes, node);
-    if (known->safe_epoch == s->epoch)
-        return known->safe;
+    if (known->safe_epoch[s->in_subscript] == s->epoch)
+        return known->safe[s->in_subscript];
     bool safe = find_safe(s, node);
     struct le_node_note *note = le_note_of(s->notes, node);
-    note->safe_epoch = s->epoch;
-    note->safe = safe;
+    note->safe_epoch[s->in_subscript] = s->epoch;
+    note->safe[s->in_subscript] = safe;
     return safe;
 }

@@ -489,19 +489,33 @@ static struct le_node *value_of(const struct le_stage *stage) {
     return stage->node->kind == LE_NODE_ROUND ? stage->node->operands[0] : stage->node;
 }
 
+/* A value that is rounded to a 16-bit float may be multiplied by the reciprocal of a number made of literals and
+ * lengths, as in sum(...) / sqrt(len(q,3)). Returns the dividend. */
+static struct le_node *take_divisor(struct contract *c, struct le_node *value, struct le_node **reciprocal) {
+    if (value->kind != LE_NODE_OP || value->code != LE_OP_DIV || !is_constant(value->operands[1]))
+        return value;
+    struct le_node *x[] = {le_node_real(c->ir, value->type, 1), value->operands[1]};
+    *reciprocal = le_node_op(c->ir, LE_OP_DIV, value->type, x, 2);
+    return value->operands[0];
+}
+
 static bool match_statement(struct contract *c, struct whole_statement *w) {
     const struct le_stage *stage = c->stage;
     const enum le_type target = c->ir->values.at[stage->target].type;
-    struct le_node *value = value_of(stage);
+    struct le_node *value = value_of(stage), *reciprocal = NULL;
     struct le_terms terms;
-    *w = (struct whole_statement){.sum = value->kind == LE_NODE_REDUCE ? value : NULL};
     if (le_type_is_half(target) ? value == stage->node || value->type != LE_F32 : target != stage->node->type)
         return false;
+    if (le_type_is_half(target))
+        value = take_divisor(c, value, &reciprocal);
+    *w = (struct whole_statement){.sum = value->kind == LE_NODE_REDUCE ? value : NULL};
     if (!w->sum && (!le_type_is_float(value->type) || !le_terms_of(value, &terms)))
         return false;
     for (int k = 0; value->kind != LE_NODE_REDUCE && k < terms.count; k++)
         if (!add_statement_term(stage, &terms.at[k], w))
             return false;
+    if (reciprocal && w->sum)
+        w->sum_numbers.factors[w->sum_numbers.count++] = reciprocal;
     struct le_index_set set = w->sum ? le_set_of(c->ir, w->sum) : (struct le_index_set){.count = 0};
     return w->sum && set.count == stage->index_count;
 }

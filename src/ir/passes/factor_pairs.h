@@ -58,8 +58,10 @@ struct le_factor_pair {
     int most, least;            /* indices of the larger and the smaller of the two sums */
 };
 /* Chooses the pair whose two sums, of the two factors and of their product with the others, run over the fewest
- * indices. Both must be fewer than those of the whole sum, so the work shrinks by an extent. The term has the factors
- * that depend on indices. false: there is no such pair. */
+ * indices. If both are fewer than those of the whole sum, the work shrinks by an extent. If not, the pair must be a
+ * product of matrices no larger than another factor, so that one is computed as fast as a library can, and little is
+ * stored: sum(i, j: x[n,i] * w[i,j] * z[n,j]). The term has the factors that depend on indices. false: there is no such
+ * pair. */
 bool le_factor_pair_find(const struct le_ir *ir, const struct le_node *sum, const struct le_term *term,
                          struct le_factor_pair *best);
 #endif

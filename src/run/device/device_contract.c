@@ -1,7 +1,8 @@
 /* See device_run.h: CONTRACT stages that a device's library computes, because they are large and the library can read
  * their operands in place, or copies of them in another order. Kernels compute all others. Kernels also compute a stage
  * if at run time a factor is 0 or not on the host: a library does not read what it multiplies by zero, although that
- * may be a NaN. */
+ * may be a NaN. Products of complex arrays are two stages, one for each part, and one call of the library if each array
+ * has its parts side by side. */
 #include "base/text.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
@@ -22,6 +23,7 @@ struct copied_operand {
 struct le_device_contract {
     struct le_contract c;
     bool tf32;
+    bool is_complex; /* it computes the imaginary part, too, which is the target of the next action */
     int64_t calls; /* library calls for each product */
     struct le_contract_copies copies;
     struct copied_operand left[LE_TERMS_MAX], right[LE_TERMS_MAX], target;
@@ -30,7 +32,8 @@ struct le_device_contract {
 /* ---- planning */
 
 static bool is_large(const struct le_contract *c) {
-    double work = (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
+    double work = (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
+                  c->form.product_count;
     return work >= (double)WORK_MIN && work < 4e18;
 }
 
@@ -50,6 +53,72 @@ static bool has_const_zero(const struct le_contraction *said) {
     for (int k = 0; k < said->product_count; k++)
         zero |= is_const_zero(said->products[k].scale);
     return zero;
+}
+
+/* ---- complex arrays, whose parts lie side by side: a real part is y = a.re * b.re - a.im * b.im */
+
+static bool are_parts(const struct leat_call *call, const struct le_contract_operand *re,
+                      const struct le_contract_operand *im) {
+    bool is_imaginary;
+    return re->offset % 2 == 0 && re->offset == im->offset && re->host_count == 0 && im->host_count == 0 &&
+           le_device_other_part(call, re->value, &is_imaginary) == im->value && !is_imaginary;
+}
+
+/* Of two products without factors, the one of which all strides count pairs of numbers, as those of the other do. */
+static bool walks_pairs(const struct le_contract *c) {
+    const struct le_contract_axes *all[] = {&c->batch, &c->rows, &c->columns, &c->terms};
+    bool does = c->form.product_count == 2 && !c->form.kept && !c->form.products[0].scale && !c->form.products[1].scale;
+    for (size_t a = 0; a < ARRAY_LEN(all); a++)
+        for (int k = 0; k < all[a]->count && does; k++) {
+            const struct le_contract_axis *axis = &all[a]->at[k];
+            does = axis->left[0] == axis->left[1] && axis->right[0] == axis->right[1] && axis->left[0] % 2 == 0 &&
+                   axis->right[0] % 2 == 0 && axis->target % 2 == 0;
+        }
+    return does;
+}
+
+static bool same_loops(const struct le_contract_axes *a, const struct le_contract_axes *b) {
+    bool same = a->count == b->count;
+    for (int k = 0; k < a->count && same; k++)
+        same = a->at[k].count == b->at[k].count && a->at[k].left[0] == b->at[k].left[0] &&
+               a->at[k].right[0] == b->at[k].right[0] && a->at[k].target == b->at[k].target;
+    return same;
+}
+
+/* Whether im computes the imaginary part of what re computes the real part of; product `of_re` of re is that of the
+ * real parts. */
+static bool is_complex(const struct leat_call *call, const struct le_contract *re, const struct le_contract *im,
+                       int of_re) {
+    const int of_im = 1 - of_re, k = im->left[0].value == re->left[of_re].value ? 0 : 1;
+    return walks_pairs(re) && walks_pairs(im) && !re->form.products[of_re].negative &&
+           re->form.products[of_im].negative && !im->form.products[0].negative && !im->form.products[1].negative &&
+           are_parts(call, &re->left[of_re], &re->left[of_im]) && are_parts(call, &re->right[of_re], &re->right[of_im]) &&
+           are_parts(call, &re->target, &im->target) && im->left[k].value == re->left[of_re].value &&
+           im->right[k].value == re->right[of_im].value && im->left[1 - k].value == re->left[of_im].value &&
+           im->right[1 - k].value == re->right[of_re].value && same_loops(&re->batch, &im->batch) &&
+           same_loops(&re->rows, &im->rows) && same_loops(&re->columns, &im->columns) &&
+           same_loops(&re->terms, &im->terms);
+}
+
+/* Copies move elements of at most 8 bytes. */
+static bool has_copies(const struct le_contract_copies *copies) {
+    return copies->left[0].is_used || copies->right[0].is_used || copies->target.is_used;
+}
+
+/* One product of complex numbers of the two for the real part. */
+static void make_complex(struct le_contract *c, int of_re) {
+    struct le_contract_axes *all[] = {&c->batch, &c->rows, &c->columns, &c->terms};
+    c->left[0] = c->left[of_re];
+    c->right[0] = c->right[of_re];
+    c->form.products[0] = c->form.products[of_re];
+    c->form.product_count = 1;
+    c->array_type = c->target_type = c->type == LE_F64 ? LE_C128 : LE_C64;
+    for (size_t a = 0; a < ARRAY_LEN(all); a++)
+        for (int k = 0; k < all[a]->count; k++) {
+            all[a]->at[k].left[0] /= 2;
+            all[a]->at[k].right[0] /= 2;
+            all[a]->at[k].target /= 2;
+        }
 }
 
 static bool can_contract(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
@@ -111,12 +180,51 @@ static leat_status is_faster(struct leat_call *call, struct le_plan_step *g, con
     return status;
 }
 
+static leat_status use(struct leat_call *call, struct le_plan_step *g, struct le_action *action,
+                       struct le_device_contract *d) {
+    count_calls(d);
+    d->tf32 = call->program->ctx->tf32 && d->c.array_type == LE_F32;
+    action->device->contract = d;
+    action->operations = (d->is_complex ? 8 : 2) * (uint64_t)d->c.form.product_count *
+                         (uint64_t)(d->c.batch.total * d->c.rows.total * d->c.columns.total * d->c.terms.total);
+    return plan_copies(call, g, action);
+}
+
+/* If the action before computes the real part of a product of complex arrays, and this one the imaginary part, that one
+ * is planned anew, to compute both. */
+static leat_status join_parts(struct leat_call *call, struct le_plan_step *g, struct le_action *action, bool *joined) {
+    const struct le_plan *plan = call->specialised->plan;
+    struct le_action *before = action - 1;
+    struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
+    struct le_contract im = {.type = LE_NONE};
+    *joined = false;
+    if (action == plan->actions || g->inside || g->arena != &plan->arena || plan->done > before - plan->actions ||
+        !before->device || !before->device->contract || action->storage != LE_STORAGE_NEW ||
+        before->storage != LE_STORAGE_NEW || !le_contract_analyse(call->specialised, before->stage, g->arena, &d->c) ||
+        !le_contract_analyse(call->specialised, action->stage, g->arena, &im))
+        return LEAT_OK;
+    const int of_re = d->c.form.products[0].negative;
+    if (!is_complex(call, &d->c, &im, of_re))
+        return LEAT_OK;
+    make_complex(&d->c, of_re);
+    if (!le_contract_arrange(&d->c, &d->copies) || (d->c.array_type == LE_C128 && has_copies(&d->copies)))
+        return LEAT_OK;
+    *joined = d->is_complex = true;
+    le_device_contract_finish(before->device->contract);
+    before->device->also[before->device->also_count++] = action;
+    action->joined_to = before;
+    return use(call, g, before, d);
+}
+
 leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
     if (action->generated->kind != LE_STAGE_CONTRACT || !can_contract(call, action->stage, g->arena, d))
         return LEAT_OK;
-    bool faster;
-    leat_status status = is_faster(call, g, action, d, &faster);
+    bool faster, joined;
+    leat_status status = join_parts(call, g, action, &joined);
+    if (status != LEAT_OK || joined)
+        return status;
+    status = is_faster(call, g, action, d, &faster);
     if (status != LEAT_OK || !faster)
         return status;
     status = le_device_product_open(call->home.device);
@@ -126,12 +234,7 @@ leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step 
     }
     if (status != LEAT_OK)
         return status;
-    count_calls(d);
-    d->tf32 = call->program->ctx->tf32 && d->c.array_type == LE_F32;
-    action->device->contract = d;
-    action->operations = 2 * (uint64_t)d->c.form.product_count *
-                         (uint64_t)(d->c.batch.total * d->c.rows.total * d->c.columns.total * d->c.terms.total);
-    return plan_copies(call, g, action);
+    return use(call, g, action, d);
 }
 
 static bool is_load(const struct le_node *node) {
@@ -154,6 +257,8 @@ void le_device_contract_show(const struct le_device_contract *d, struct le_text 
         le_text_add(out, ", %lld times", (long long)c->batch.total);
     if (c->form.product_count > 1)
         le_text_add(out, ", %d products", c->form.product_count);
+    if (d->is_complex)
+        le_text_add(out, ", of complex numbers");
     if (d->tf32)
         le_text_add(out, ", TF32");
     if (d->calls > 1)

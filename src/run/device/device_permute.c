@@ -41,11 +41,12 @@ static bool is_aligned(void *user, int value) {
 static leat_status generate(struct leat_call *call, struct le_plan_step *g, const struct le_contract_copy *copy,
                             enum le_type type, bool back, struct le_permutation *p) {
     const struct le_device_facts whole = le_device_facts_of(call);
-    const enum le_type bits = type_of_size(le_type_size(type));
+    const enum le_type bits = type_of_size(le_type_size(type)),
+                       part = call->specialised->ir->values.at[copy->array.value].type;
     struct alignment alignment = {.facts = &whole,
                                   .copy = copy,
                                   .array = back ? TO : FROM,
-                                  .bytes = copy->array.offset * (int64_t)le_type_size(type)};
+                                  .bytes = copy->array.offset * (int64_t)le_type_size(part)};
     struct le_device_facts facts = whole;
     facts.is_aligned = is_aligned;
     facts.imaginary_of = NULL; /* parts of complex numbers are copied one by one */

@@ -155,12 +155,14 @@ static double product_seconds(const struct le_contract *c, const struct arrangem
     double bytes = (rows * terms + terms * columns) * (double)le_type_size(c->array_type) +
                    rows * columns * (double)le_type_size(c->target_type);
     double rate = le_type_is_half(c->array_type) ? HALVES_PER_SECOND : SINGLES_PER_SECOND;
+    if (le_type_is_complex(c->array_type))
+        operations *= 4;
     double one = fmax(operations / rate, bytes / BYTES_PER_SECOND);
     return one * (double)a->batch.total * c->form.product_count;
 }
 
 double le_contract_our_seconds(const struct le_contract *c) {
-    return 2 * (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
+    return (le_type_is_complex(c->array_type) ? 8 : 2) * (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
            c->form.product_count / OURS_PER_SECOND;
 }
 

@@ -34,10 +34,11 @@ int le_result_layout_key(const struct leat_call *call, const struct le_want *w, 
     return laid ? 1 + w->target->rank : 1;
 }
 
-/* Whether one kernel computes the whole value, and no other value takes over its memory. */
-static bool is_made_at_once(const struct le_specialised *s, int value) {
+/* Whether one kernel, or one product of matrices, computes the whole value, and no other value takes over its memory. */
+static bool is_made_at_once(const struct le_specialised *s, int value, bool or_product) {
     const struct le_stage *maker = &s->ir->stages.at[s->ir->values.at[value].stage];
-    bool free = maker->kind == LE_STAGE_MAP && maker->base < 0 && maker->pair_count == 0;
+    bool free = (maker->kind == LE_STAGE_MAP || (or_product && maker->kind == LE_STAGE_CONTRACT)) && maker->base < 0 &&
+                maker->pair_count == 0;
     for (int k = 0; k < s->ir->stages.count && free; k++) {
         const struct le_stage *stage = &s->ir->stages.at[k];
         free = stage->dead || stage->base != value;
@@ -54,7 +55,7 @@ static void find_parts(struct leat_call *call, const struct le_want *w) {
     int re = s->ir->last[symbol->id], im = s->ir->last[symbol->imaginary->id];
     const struct le_value *values = s->ir->values.at;
     if (re < 0 || im < 0 || values[re].stage < 0 || values[im].stage < 0 || values[re].rank == 0 ||
-        values[re].type != values[im].type || !is_made_at_once(s, re) || !is_made_at_once(s, im))
+        values[re].type != values[im].type || !is_made_at_once(s, re, true) || !is_made_at_once(s, im, true))
         return;
     s->plan->other_part[re] = im;
     s->plan->other_part[im] = re;
@@ -85,7 +86,7 @@ void le_find_result_layouts(struct leat_call *call) {
         const struct le_want *w = &call->wants[k];
         int value = s->ir->last[w->symbol];
         if (value < 0 || s->ir->values.at[value].stage < 0 || le_is_complex_result(s, w->symbol) ||
-            !may_be_laid(call, w) || !is_made_at_once(s, value))
+            !may_be_laid(call, w) || !is_made_at_once(s, value, false))
             continue;
         struct le_layout *laid = LE_NEW(&plan->arena, struct le_layout);
         memcpy(laid->shape, w->target->shape, sizeof laid->shape);

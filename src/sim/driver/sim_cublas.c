@@ -3,6 +3,7 @@
  * then allocate memory that Leat does not count. A handle is used by one thread at a time. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
+#include <string.h>
 
 enum { BLOCK = 256, BATCH_MAX = 65535, WORK_ALIGNMENT = 256, COLUMNS = 4 };
 
@@ -12,6 +13,19 @@ static const char text[] =
     "struct f16 { unsigned short bits; };\n"
     "struct bf16 { unsigned short bits; };\n"
     "struct tf32 { float number; };\n"
+    "template <class T> struct complex {\n"
+    "    T re, im;\n"
+    "    __device__ complex() {}\n"
+    "    __device__ complex(T x) : re(x), im(0) {}\n"
+    "    __device__ complex(T x, T y) : re(x), im(y) {}\n"
+    "    __device__ complex operator*(complex b) const { return complex(re * b.re - im * b.im, re * b.im + im * b.re); }\n"
+    "    __device__ complex operator+(complex b) const { return complex(re + b.re, im + b.im); }\n"
+    "    __device__ void operator+=(complex b) { *this = *this + b; }\n"
+    "    __device__ bool operator==(T x) const { return re == x && im == 0; }\n"
+    "    __device__ bool operator!=(T x) const { return re != x || im != 0; }\n"
+    "};\n"
+    "template <class T> __device__ complex<T> get(complex<T> x) { return x; }\n"
+    "template <class T> __device__ void put(complex<T> *to, complex<T> x) { *to = x; }\n"
     "__device__ float get(float x) { return x; }\n"
     "__device__ double get(double x) { return x; }\n"
     "__device__ float get(bf16 x) { return __uint_as_float((unsigned)x.bits << 16); }\n"
@@ -59,9 +73,11 @@ static const char text[] =
     "    b += blockIdx.y * b_stride + j * b_next;\n"
     "    c += blockIdx.y * c_stride + (long long)j * ldc + i;\n"
     "    const A *columns[COLUMNS];\n"
-    "    T sums[COLUMNS] = {0};\n"
-    "    for (int q = 0; q < COLUMNS; q++)\n"
+    "    T sums[COLUMNS];\n"
+    "    for (int q = 0; q < COLUMNS; q++) {\n"
+    "        sums[q] = T(0);\n"
     "        columns[q] = b + (j + q < n ? q : 0) * b_next;\n"
+    "    }\n"
     "    for (long long p = 0; p < k && alpha != 0; p++)\n"
     "        for (int q = 0; q < COLUMNS; q++)\n"
     "            sums[q] += get(a[p * a_step]) * get(columns[q][p * b_step]);\n"
@@ -83,11 +99,14 @@ static const char text[] =
     "PRODUCT(product_f16, f16, f16, float)\n"
     "PRODUCT(product_f16_f32, f16, float, float)\n"
     "PRODUCT(product_bf16, bf16, bf16, float)\n"
-    "PRODUCT(product_bf16_f32, bf16, float, float)\n";
+    "PRODUCT(product_bf16_f32, bf16, float, float)\n"
+    "PRODUCT(product_c64, complex<float>, complex<float>, complex<float>)\n"
+    "PRODUCT(product_c128, complex<double>, complex<double>, complex<double>)\n";
 
-enum kernel { F32, F64, TF32, F16, F16_F32, BF16, BF16_F32, KERNELS };
-static const char *const names[KERNELS] = {"product_f32",     "product_f64",  "product_tf32",    "product_f16",
-                                           "product_f16_f32", "product_bf16", "product_bf16_f32"};
+enum kernel { F32, F64, TF32, F16, F16_F32, BF16, BF16_F32, C64, C128, KERNELS };
+static const char *const names[KERNELS] = {"product_f32",  "product_f64",      "product_tf32",
+                                           "product_f16",  "product_f16_f32",  "product_bf16",
+                                           "product_bf16_f32", "product_c64", "product_c128"};
 
 struct cublasContext {
     le_cu_module module;
@@ -249,6 +268,8 @@ PRODUCT(product_f64, F64, double)
 /* KERNELS: no kernel has these types. */
 static enum kernel kernel_of(le_cublas_type factors, le_cublas_type target, le_cublas_compute compute) {
     const bool same = factors == target, single = target == LE_CUBLAS_R_32F;
+    if (factors == LE_CUBLAS_C_64F || compute == LE_CUBLAS_COMPUTE_64F)
+        return same && factors == LE_CUBLAS_C_64F && compute == LE_CUBLAS_COMPUTE_64F ? C128 : KERNELS;
     if (compute == LE_CUBLAS_COMPUTE_32F_FAST_TF32)
         return same && single ? TF32 : KERNELS;
     if (compute != LE_CUBLAS_COMPUTE_32F || !(same || single))
@@ -256,6 +277,7 @@ static enum kernel kernel_of(le_cublas_type factors, le_cublas_type target, le_c
     return factors == LE_CUBLAS_R_16F    ? (same ? F16 : F16_F32)
            : factors == LE_CUBLAS_R_16BF ? (same ? BF16 : BF16_F32)
            : factors == LE_CUBLAS_R_32F  ? F32
+           : factors == LE_CUBLAS_C_32F  ? C64
                                          : KERNELS;
 }
 
@@ -268,12 +290,15 @@ static le_cublas_status product_of_types(le_cublas_handle handle, le_cublas_oper
     le_cublas_status fault = le_sim_cublas_fault();
     if (fault)
         return fault;
-    float scale = *(const float *)alpha, kept = *(const float *)beta;
+    double scale[2] = {0}, kept[2] = {0}; /* of the type that the kernel adds in */
+    const size_t size_bytes = c_type == LE_CUBLAS_C_64F ? 16 : c_type == LE_CUBLAS_C_32F ? 8 : 4;
+    memcpy(scale, alpha, size_bytes);
+    memcpy(kept, beta, size_bytes);
     struct arguments x = {a_is, b_is, m, n, k, lda, ldb, ldc, count, a, b, c, a_stride, b_stride, c_stride};
     const enum kernel kernel = kernel_of(a_type, c_type, compute);
     if (kernel == KERNELS || a_type != b_type || algorithm != LE_CUBLAS_GEMM_DEFAULT)
         return LE_CUBLAS_INVALID_VALUE;
-    return multiply(handle, kernel, &x, &scale, &kept);
+    return multiply(handle, kernel, &x, scale, kept);
 }
 
 const struct le_cublas *le_sim_cublas(void) {

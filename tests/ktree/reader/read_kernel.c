@@ -193,11 +193,9 @@ static void read_function(struct kernel_reader *r, struct le_statement *s) {
     s->variable->type = le_kernel_type(r);
 }
 
-static void read_totals(struct kernel_reader *r, struct le_statement *s) {
-    struct le_totals totals = {.name = define(r, NULL)};
-    le_read_expect(&r->text, '=');
+static void read_parts(struct kernel_reader *r, struct le_totals *totals) {
     do {
-        if (totals.count == (int)ARRAY_LEN(totals.part))
+        if (totals->count == (int)ARRAY_LEN(totals->part))
             le_read_fail(&r->text, "too many parts");
         struct word w = le_read_take(&r->text, "a reduction");
         enum le_reduction reduction = le_reduction_parse(w.at, (size_t)w.length);
@@ -206,10 +204,21 @@ static void read_totals(struct kernel_reader *r, struct le_statement *s) {
         int type = le_kernel_type(r);
         if (type >= LE_TYPES || type == LE_KTREE_VOID)
             le_read_fail(&r->text, "a term of type %s", le_ktree_type_name(r->tree, type));
-        totals.part[totals.count].reduction = reduction;
-        totals.part[totals.count++].type = (enum le_type)type;
+        totals->part[totals->count].reduction = reduction;
+        totals->part[totals->count++].type = (enum le_type)type;
     } while (le_read_accept(&r->text, ','));
-    totals.narrow = le_read_accept_word(&r->text, "narrow");
+    totals->narrow = le_read_accept_word(&r->text, "narrow");
+}
+
+static void read_totals(struct kernel_reader *r, struct le_statement *s) {
+    struct le_totals totals = {.name = define(r, NULL)};
+    le_read_expect(&r->text, '=');
+    if (le_read_accept_word(&r->text, "several")) {
+        totals.several = (int)le_read_whole(&r->text, 2, INT_MAX);
+        totals.of = le_kernel_type(r);
+    } else {
+        read_parts(r, &totals);
+    }
     s->code = r->tree->totals.count;
     *LE_PUSH(r->text.arena, &r->tree->totals) = totals;
 }
