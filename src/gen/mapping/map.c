@@ -434,13 +434,8 @@ static int first_vector(const struct map *m) {
     return first;
 }
 
-void le_map_align(struct map *m) {
-    int first, inner = m->axis_count - 1;
-    while ((first = first_vector(m)) < 0 && m->width > 1)
-        m->width /= 2;
-    for (int k = 0; k < m->result_count && first < 0; k++)
-        m->results[k].pair = (struct map_pair){.other = -1};
-    m->phase = first > 0 ? m->width - first : 0;
+static void align_streams(struct map *m) {
+    int inner = m->axis_count - 1;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
         int elements = m->width * le_map_unit(&s->pair), step = s->pair.other >= 0 ? 2 : s->step;
@@ -450,6 +445,16 @@ void le_map_align(struct map *m) {
         if (s->align >= 0)
             s->align = (s->align + m->phase * step) % elements;
     }
+}
+
+void le_map_align(struct map *m) {
+    int first;
+    while ((first = first_vector(m)) < 0 && m->width > 1)
+        m->width /= 2;
+    for (int k = 0; k < m->result_count && first < 0; k++)
+        m->results[k].pair = (struct map_pair){.other = -1};
+    m->phase = first > 0 ? m->width - first : 0;
+    align_streams(m);
 }
 
 int64_t le_map_cost(const struct map *m) {
@@ -542,6 +547,12 @@ static bool is_safe(const struct map *m) {
 bool le_map_set_walk(struct map *m, int width, int unroll) {
     m->width = width;
     le_map_align(m);
+    m->lone = m->width < width && !m->paired;
+    if (m->lone) {
+        m->width = width;
+        m->phase = 0;
+        align_streams(m);
+    }
     m->unroll = unroll;
     return le_map_count_items(m);
 }

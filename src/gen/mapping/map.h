@@ -65,7 +65,7 @@ struct map_slide {
     int of_element, of_across, of_turn, of_down; /* columns and rows from one value to the next */
     struct le_variable *array;                   /* the elements read */
 };
-enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_WALK_ROWS = 16, MAP_FIXED_MAX = 8, MAP_SLIDES_MAX = 8 };
+enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_WALK_ROWS = 16, MAP_FIXED_MAX = 8, MAP_OTHERS_MAX = 8, MAP_SLIDES_MAX = 8 };
 /* Reductions of windows over the same indices, which are computed together. */
 struct map_walk {
     struct le_node *nodes[MAP_WALK_NODES];
@@ -75,6 +75,9 @@ struct map_walk {
     struct le_node *fixed[MAP_FIXED_MAX]; /* in the terms, but the same for all of an element's */
     struct le_variable *fixed_made[MAP_FIXED_MAX];
     int fixed_count;
+    struct le_node *others[MAP_OTHERS_MAX]; /* loads in the terms that are no slides, but differ between elements */
+    int other_count;
+    bool has_more; /* others, or that cannot be checked */
     struct le_variable *totals[MAP_WALK_NODES], *units[MAP_WALK_NODES]; /* units: of chunks; NULL: there is only one */
     bool done;                                                          /* the totals are known */
 };
@@ -104,6 +107,7 @@ struct map {
     int stream_count;
     struct map_walk walks[MAP_WALKS_MAX]; /* inner ones before those that need their totals */
     int walk_count;
+    bool walks_guarded; /* what they read is checked now */
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
     int widest; /* if it walks: the greatest width */
@@ -118,6 +122,7 @@ struct map {
     bool dear;     /* its elements are expensive: threads loop over several parts, and operations use their quick way */
     bool splits;   /* a thread whose elements all exist, with all reads in range, computes them without checks; other
                       threads compute one element at a time */
+    bool lone;   /* vectors of results are not aligned: elements are stored */
     bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
                   */
     bool only_guards; /* all threads do */
@@ -201,6 +206,10 @@ bool le_map_can_guard(const struct map *m);
 bool le_map_has_many_edges(const struct map *m); /* most warps have a thread at an edge */
 /* The array's axes that such a thread checks, as bits: some reads of `span` columns may be out of range there. */
 unsigned le_map_checked(const struct map *m, const struct map_stream *s, int column, int span);
+/* Whether all of a subscript's values are inside, for all positions that threads have and all terms of reductions. */
+/* Whether the load's subscripts can be checked at all positions that threads have. */
+bool le_map_can_check_axes(const struct map *m, const struct le_node *load);
+bool le_map_stays_inside(const struct map *m, const struct le_node *load, int d);
 /* Whether a vector from that column on is either all inside along its axis, or all outside. */
 bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int column);
 
@@ -220,7 +229,8 @@ double le_map_walk_operations(const struct map *m);      /* of an element: addit
 int64_t le_map_arithmetic(const struct map *m);          /* additions of an element without reductions and positions */
 int64_t le_map_loads(const struct map *m);               /* of an element */
 int64_t le_map_walk_terms(const struct map *m);          /* of the longest reduction */
-void le_map_walk(struct map *m, struct le_block *block); /* makes the code that computes the totals */
+bool le_map_walk_can_guard(const struct map *m); /* whether the terms can be read with checks */
+void le_map_walk(struct map *m, struct le_block *block, bool guarded); /* makes the code that computes the totals */
 void le_map_walk_alone(struct map *m, struct le_block *block); /* those of one element, which the block binds */
 void le_map_know_totals(struct map *m, const struct map_spot *at);
 
@@ -246,6 +256,23 @@ bool le_map_is_simple(const struct map *m); /* each thread has one element; thre
  * of its elements exist, only those that do. */
 enum map_reading { MAP_READ_WHOLE, MAP_READ_GUARDED, MAP_READ_EITHER };
 void le_map_read_ahead(struct map *m, struct le_block *block, enum map_reading how);
+/* A row of a local array into which a thread reads elements of an array that lie side by side. */
+struct map_span {
+    struct map *m;
+    const struct le_node *load;
+    struct le_variable *array;
+    struct le_expression *row;
+    int columns; /* of the row */
+    /* `span` elements from column `at` of the row on. *inside: whether they are all in range; NULL: they are */
+    struct le_expression *(*element)(const struct map_span *to, struct le_block *block, int at, int span,
+                                     struct le_expression **inside);
+    const void *user;
+};
+/* Reads a vector of `width` elements. none: if not all of it is in range, nothing of it is; else elements are read. */
+void le_map_read_span(const struct map_span *to, struct le_block *block, int at, int width, bool none);
+struct le_expression *le_map_fill_of(struct map *m, const struct le_node *load,
+                                     struct le_block *block); /* what an element out of range counts as */
+bool le_map_moves(const struct le_node *load); /* what is out of range is read elsewhere in the array */
 /* What was read ahead for load number `load` of the stream, at the element. */
 struct le_expression *le_map_read_element(struct map *m, const struct map_stream *s, int load,
                                           const struct map_spot *at);

@@ -248,15 +248,23 @@ static struct le_expression *target_place(struct map *m, const struct map_result
     return le_codegen_trusted_place(&m->c, &target, block);
 }
 
-/* Of an unrolled iteration: the elements that exist. */
-static void write_elements(struct map *m, struct le_block *block, struct le_expression *turn) {
+static void write_each(struct map *m, struct le_block *block, struct le_expression *turn, enum map_which which) {
     struct map_spot at = {.turns = block, .turn = turn};
     le_map_bind_outer(m, block, turn);
-    open_element(m, &at, MAP_COUNTED);
+    open_element(m, &at, which);
     for (int k = 0; k < m->result_count; k++)
         le_ktree_set(m->c.tree, at.block, target_place(m, &m->results[k], at.block),
                      made_element(m, &m->results[k], &at));
     le_ktree_close_to(m->c.tree, at.block, block);
+}
+
+/* Of an unrolled iteration: the elements that exist. */
+static void write_elements(struct map *m, struct le_block *block, struct le_expression *turn) {
+    write_each(m, block, turn, MAP_COUNTED);
+}
+
+static void write_all_elements(struct map *m, struct le_block *block, struct le_expression *turn) {
+    write_each(m, block, turn, MAP_ALL);
 }
 
 /* The same, all of them. */
@@ -284,7 +292,7 @@ static void write_some(struct map *m, struct le_block *block) {
 }
 
 static void write_whole(struct map *m, struct le_block *block) {
-    write_all_turns(m, block, write_vectors);
+    write_all_turns(m, block, m->lone ? write_all_elements : write_vectors);
 }
 
 /* ---- threads whose elements are all alike, and the others */
@@ -347,7 +355,7 @@ struct map_spot le_map_open_element(struct map *m, bool alike) {
     le_map_read_ahead(m, m->all, MAP_READ_WHOLE);
     if (!m->scatters)
         declare_made(m, m->all);
-    le_map_walk(m, m->all);
+    le_map_walk(m, m->all, false);
     return open_known(m, m->all, MAP_ALL);
 }
 
@@ -399,15 +407,16 @@ static void write_turns(struct map *m, struct le_block *block) {
 static void make_guarded(struct map *m, struct le_block *block) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_block *exists = block;
-    if (m->way == MAP_ROWS)
+    if (m->way == MAP_ROWS || m->windows == MAP_WALKED)
         exists = le_ktree_open_if(t, block, le_map_exists(m, le_ktree_int(t, 0)));
     le_codegen_reach(&m->c, NULL);
     le_map_read_ahead(m, exists, MAP_READ_GUARDED);
     declare_made(m, exists);
+    le_map_walk(m, exists, true);
     struct map_spot at = open_known(m, exists, MAP_ALL);
     make_element(m, &at);
     le_ktree_close_to(t, at.block, exists);
-    if (m->width > 1)
+    if (m->width > 1 && !m->lone)
         write_turns(m, exists);
     else
         write_some(m, exists);

@@ -27,15 +27,59 @@ static void bind_at(struct map *m, struct le_block *block, int index, struct le_
     le_codegen_bind(&m->c, block, index, le_plus(t, x, narrow ? le_ktree_int(t, r->low) : le_ktree_long(t, r->low)));
 }
 
+struct slide_reading {
+    const struct map_slide *s;
+    int low;                    /* column of the first element, where that of the first term is 0 */
+    struct le_expression *turn; /* whose position it reads at */
+};
+
+static unsigned checked_axes(const struct map *m, const struct le_node *load) {
+    unsigned checked = 0;
+    for (int d = 0; d < load->operand_count && m->walks_guarded; d++)
+        checked |= (unsigned)!le_map_stays_inside(m, load, d) << d;
+    return checked;
+}
+
+/* The array's axis along which neighbouring columns of a slide lie; -1: several, or they lie apart. */
+static int column_axis(const struct map *m, const struct map_slide *s) {
+    int64_t step;
+    int d = le_map_dimension(m, s->load, m->axis_count - 1, &step);
+    return d >= 0 && m->c.layouts[s->load->value].strides[d] == 1 && step == 1 ? d : -1;
+}
+
+static struct le_expression *slide_element(const struct map_span *to, struct le_block *block, int at, int span,
+                                           struct le_expression **inside) {
+    const struct slide_reading *r = to->user;
+    struct map *m = to->m;
+    struct le_kernel_tree *t = m->c.tree;
+    const bool by_across = r->s->of_element > 1;
+    const int inner = m->axis_count - 1, column = at + r->low;
+    struct le_near near = {
+        .load = to->load, .row_axis = -1, .column_axis = column_axis(m, r->s), .span = span, .checked = checked_axes(m, to->load)};
+    if (r->s->across >= 0)
+        bind_at(m, block, r->s->across, le_ktree_int(t, by_across ? column * r->s->of_across : 0));
+    le_map_bind(m, block, inner, le_plus(t, le_map_place(m, inner, r->turn), le_ktree_int(t, by_across ? 0 : column)));
+    return le_codegen_near(&m->c, &near, block, inside);
+}
+
+/* Whether all of a vector is inside or outside of its row, where nothing is read elsewhere instead. */
+static bool keeps_vectors(const struct map *m, const struct map_slide *s, int vector) {
+    const struct le_layout *layout = &m->c.layouts[s->load->value];
+    int d = column_axis(m, s);
+    bool aligned = layout->offset % vector == 0;
+    for (int k = 0; k < m->c.ir->values.at[s->load->value].rank; k++)
+        aligned &= (k == d ? layout->shape[k] : layout->strides[k]) % vector == 0;
+    return d >= 0 && (le_map_stays_inside(m, s->load, d) || (!le_map_moves(s->load) && aligned));
+}
+
 /* Reads row number `row` of a slide, where row 0 is that of the first term of turn 0, and the columns next to each
  * other. The indices that the slide follows stand at their first values, unless they are what counts its rows or
  * columns. */
 static void read_row(struct map *m, const struct map_walk *w, const struct map_slide *s, struct le_block *block,
                      struct le_expression *row) {
     struct le_kernel_tree *t = m->c.tree;
-    int columns = le_slide_columns(m, s), low = le_slide_lowest(m, s->across, s->of_across), first;
-    int vector = le_slide_vector(m, w, s, &first);
-    bool by_down = s->of_turn > 1, by_across = s->of_element > 1;
+    int columns = le_slide_columns(m, s), first, vector = le_slide_vector(m, w, s, &first);
+    bool by_down = s->of_turn > 1;
     struct le_expression *zero = le_ktree_int(t, 0), *turn = by_down ? zero : row;
     struct held down = {0}, across = {0};
     struct le_block *rows = le_ktree_open(t, block);
@@ -48,21 +92,14 @@ static void read_row(struct map *m, const struct map_walk *w, const struct map_s
         across = m->c.indices[s->across];
     struct le_expression *to_row =
         s->down >= 0 ? le_minus(t, row, le_ktree_int(t, le_slide_lowest(m, s->down, s->of_down))) : row;
+    const struct slide_reading r = {.s = s, .low = le_slide_lowest(m, s->across, s->of_across), .turn = turn};
+    const struct map_span span = {
+        .m = m, .load = s->load, .array = s->array, .row = to_row, .element = slide_element, .user = &r};
+    if (m->walks_guarded && column_axis(m, s) < 0)
+        vector = 1;
     for (int at = 0, width; at < columns; at += width) {
         width = le_slide_read_width(at, columns, vector, first);
-        struct le_block *base = le_ktree_open(t, rows);
-        if (s->across >= 0)
-            bind_at(m, base, s->across, le_ktree_int(t, by_across ? (at + low) * s->of_across : 0));
-        struct le_expression *more = le_ktree_int(t, by_across ? 0 : at + low);
-        le_map_bind(m, base, m->axis_count - 1, le_plus(t, le_map_place(m, m->axis_count - 1, turn), more));
-        struct le_expression *from = le_codegen_trusted_place(&m->c, s->load, base);
-        struct le_expression *to = le_ktree_element2(t, s->array, to_row, le_ktree_int(t, at));
-        struct le_expression *addresses[] = {le_ktree_address(t, to), le_ktree_address(t, from)};
-        if (width > 1)
-            le_do(t, base, LE_CALL_READ_AT, &LE_STATIC_NUMBER(width), addresses);
-        else
-            le_ktree_set(t, base, to, from);
-        le_ktree_close(t, base);
+        le_map_read_span(&span, rows, at, width, keeps_vectors(m, s, width));
     }
     le_ktree_close(t, rows);
     if (s->down >= 0)
@@ -131,6 +168,24 @@ static void know_slides(struct map *m, const struct map_walk *w, const struct ma
         struct le_expression *read = le_ktree_element2(t, s->array, row, column);
         read = le_codegen_from_memory(c, read, s->load->type);
         le_codegen_know(c, s->load, at->block, le_let(t, at->block, le_codegen_value_name(c, s->load->value), read));
+    }
+}
+
+/* If guarded: loads that are no slides. What is fixed is made before there are terms. */
+static void know_others(struct map *m, const struct map_walk *w, const struct map_spot *at, bool fixed) {
+    struct codegen *c = &m->c;
+    for (int k = 0; k < w->other_count && m->walks_guarded; k++) {
+        struct le_node *load = w->others[k];
+        struct le_near near = {
+            .load = load, .row_axis = -1, .column_axis = -1, .span = 1, .checked = checked_axes(m, load)};
+        struct le_expression *inside, *x;
+        if (fixed && le_node_depends_on_any(load, w->nodes[0]->indices, w->nodes[0]->index_count))
+            continue;
+        x = le_codegen_near(c, &near, at->block, &inside);
+        if (inside)
+            x = le_ktree_select(c->tree, inside, x, le_map_fill_of(m, load, at->block));
+        x = le_codegen_from_memory(c, x, load->type);
+        le_codegen_know(c, load, at->block, le_let(c->tree, at->block, le_codegen_value_name(c, load->value), x));
     }
 }
 
@@ -247,6 +302,7 @@ static void make_fixed(struct map *m, struct map_walk *w, struct le_block *block
     if (w->fixed_count == 0)
         return;
     struct map_spot at = le_map_open_known(m, block);
+    know_others(m, w, &at, true);
     for (int k = 0; k < w->fixed_count; k++)
         le_ktree_set(m->c.tree, at.block, total_at(m, w->fixed_made[k], &at),
                      le_codegen_wide(&m->c, le_codegen_node(&m->c, w->fixed[k], at.block, NULL)));
@@ -280,6 +336,7 @@ static void walk(struct map *m, struct map_walk *w, struct le_block *block) {
     struct map_spot at = le_map_open_known(m, inner);
     know_slides(m, w, &at, places);
     know_fixed(m, w, &at);
+    know_others(m, w, &at, false);
     for (int k = 0; k < w->node_count; k++)
         add_term(m, w, k, &at);
     le_ktree_close_to(t, at.block, inner);
@@ -288,7 +345,10 @@ static void walk(struct map *m, struct map_walk *w, struct le_block *block) {
     finish_totals(m, w, block, false);
 }
 
-void le_map_walk(struct map *m, struct le_block *block) {
+void le_map_walk(struct map *m, struct le_block *block, bool guarded) {
+    m->walks_guarded = guarded;
+    for (int k = 0; k < m->walk_count; k++)
+        m->walks[k].done = false;
     for (int k = 0; k < m->walk_count; k++)
         walk(m, &m->walks[k], block);
 }

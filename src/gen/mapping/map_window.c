@@ -182,12 +182,25 @@ static bool find_slide_along(const struct map *m, const struct map_walk *w, stru
     return s->across >= 0 || s->down >= 0;
 }
 
+static void add_other(struct map *m, struct map_walk *w, struct le_node *load) {
+    bool fits = !load->live && load->operand_count > 0 && w->other_count < MAP_OTHERS_MAX &&
+                le_map_can_check_axes(m, load);
+    if (!le_map_depends(m, load))
+        return;
+    if (fits)
+        w->others[w->other_count++] = load;
+    w->has_more |= !fits;
+}
+
+/* A slide, or another load. */
 static void add_slide(struct map *m, struct map_walk *w, struct le_node *load) {
     struct map_slide s = {.load = load};
     struct map_place p;
     if (load->operand_count == 0 || load->live || w->slide_count == MAP_SLIDES_MAX || !le_map_is_plain(m, load, &p) ||
-        !find_slide_along(m, w, &s))
+        !find_slide_along(m, w, &s)) {
+        add_other(m, w, load);
         return;
+    }
     w->slides[w->slide_count++] = s;
 }
 
@@ -234,6 +247,17 @@ bool le_map_find_walks(struct map *m) {
     if (m->row >= 0)
         m->way = MAP_ROWS;
     return fits && m->walk_count > 0;
+}
+
+bool le_map_walk_can_guard(const struct map *m) {
+    for (int k = 0; k < m->walk_count; k++) {
+        if (m->walks[k].has_more)
+            return false;
+        for (int q = 0; q < m->walks[k].slide_count; q++)
+            if (!le_map_can_check_axes(m, m->walks[k].slides[q].load))
+                return false;
+    }
+    return true;
 }
 
 /* What the terms of an element share. */
