@@ -263,8 +263,9 @@ struct map_span {
     struct le_variable *array;
     struct le_expression *row;
     int columns; /* of the row */
-    /* `span` elements from column `at` of the row on. *inside: whether they are all in range; NULL: they are */
-    struct le_expression *(*element)(const struct map_span *to, struct le_block *block, int at, int span,
+    /* `span` elements from column at + more of the row on. *inside: whether they are all in range; NULL: they are.
+     * more: how far an element is from that where the vector begins that contains it */
+    struct le_expression *(*element)(const struct map_span *to, struct le_block *block, int at, int more, int span,
                                      struct le_expression **inside);
     const void *user;
 };

@@ -97,10 +97,11 @@ static struct le_expression *pitch_of(struct map *m, const struct map_stream *s)
 }
 
 /* `span` elements from column `at` of the row on. */
-static struct le_expression *element_of(const struct map_span *to, struct le_block *block, int at, int span,
+static struct le_expression *element_of(const struct map_span *to, struct le_block *block, int at, int more, int span,
                                         struct le_expression **inside) {
     const struct row_reading *r = to->user;
     struct map *m = to->m;
+    at += more;
     const struct map_stream *s = r->s;
     struct le_kernel_tree *t = m->c.tree;
     bool lone = s->along && s->step == 0; /* its elements are not side by side */
@@ -136,18 +137,18 @@ static struct le_expression *near_element(const struct map_span *r, int at) {
     return le_ktree_element2(r->m->c.tree, r->array, r->row, le_ktree_int(r->m->c.tree, at));
 }
 
-static void read_element(const struct map_span *r, struct le_block *block, int at) {
+static void read_element(const struct map_span *r, struct le_block *block, int at, int more) {
     struct le_kernel_tree *t = r->m->c.tree;
-    struct le_expression *inside, *x = r->element(r, block, at, 1, &inside);
+    struct le_expression *inside, *x = r->element(r, block, at, more, 1, &inside);
     if (inside)
         x = le_ktree_select(t, inside, x, le_map_fill_of(r->m, r->load, block));
-    le_ktree_set(t, block, near_element(r, at), x);
+    le_ktree_set(t, block, near_element(r, at + more), x);
 }
 
 /* Where not all of a vector is in range, elements are read, or filled if none is. */
 static void read_vector(const struct map_span *r, struct le_block *block, int at, int width, bool none) {
     struct le_kernel_tree *t = r->m->c.tree;
-    struct le_expression *inside, *from = le_ktree_address(t, r->element(r, block, at, width, &inside));
+    struct le_expression *inside, *from = le_ktree_address(t, r->element(r, block, at, 0, width, &inside));
     struct le_block *within = inside ? le_ktree_open_if(t, block, inside) : block;
     struct le_expression *addresses[] = {le_ktree_address(t, near_element(r, at)), from};
     if (r->columns == width)
@@ -161,7 +162,7 @@ static void read_vector(const struct map_span *r, struct le_block *block, int at
         if (none)
             le_ktree_set(t, outside, near_element(r, at + e), le_map_fill_of(r->m, r->load, block));
         else
-            read_element(r, outside, at + e);
+            read_element(r, outside, at, e);
     le_ktree_close(t, within);
     le_ktree_close(t, outside);
 }
@@ -171,7 +172,7 @@ void le_map_read_span(const struct map_span *r, struct le_block *block, int at, 
     if (width > 1)
         read_vector(r, base, at, width, none);
     else
-        read_element(r, base, at);
+        read_element(r, base, at, 0);
     le_ktree_close(r->m->c.tree, base);
 }
 
