@@ -6,6 +6,7 @@
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
 #define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
+#define WALK_COLUMNS        8 /* at most; vectors of more elements need more registers than they save reads */
 #define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
 #define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
 
@@ -454,6 +455,7 @@ void le_map_align(struct map *m) {
     for (int k = 0; k < m->result_count && first < 0; k++)
         m->results[k].pair = (struct map_pair){.other = -1};
     m->phase = first > 0 ? m->width - first : 0;
+    m->piece = m->width;
     align_streams(m);
 }
 
@@ -547,8 +549,8 @@ static bool is_safe(const struct map *m) {
 bool le_map_set_walk(struct map *m, int width, int unroll) {
     m->width = width;
     le_map_align(m);
-    m->lone = m->width < width && !m->paired;
-    if (m->lone) {
+    if (m->width < width && !m->paired) {
+        m->piece = m->phase > 0 ? 1 : m->width;
         m->width = width;
         m->phase = 0;
         align_streams(m);
@@ -571,6 +573,7 @@ static bool find_walking(struct map *m) {
     m->splits = true;
     int least, bytes = widest(m, &least);
     m->widest = bytes > 0 && bytes <= 16 ? 16 / bytes : 1;
+    m->widest = m->widest < WALK_COLUMNS ? m->widest : WALK_COLUMNS;
     return le_map_set_walk(m, 1, 1);
 }
 

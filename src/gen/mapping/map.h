@@ -122,7 +122,7 @@ struct map {
     bool dear;     /* its elements are expensive: threads loop over several parts, and operations use their quick way */
     bool splits;   /* a thread whose elements all exist, with all reads in range, computes them without checks; other
                       threads compute one element at a time */
-    bool lone;   /* vectors of results are not aligned: elements are stored */
+    int piece;   /* elements that are stored at once; less than `width` if its vectors of results are not aligned */
     bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
                   */
     bool only_guards; /* all threads do */
@@ -160,7 +160,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
                  enum map_windows windows);
 /* Sets the vector width, if it is smaller, and the unrolled iterations. */
 bool le_map_set(struct map *m, int width, int unroll);
-/* Sets the widest vectors up to `width`, and as many iterations, of a map that walks. */
+/* Sets how many elements a thread of a map that walks has. */
 bool le_map_set_walk(struct map *m, int width, int unroll);
 const struct map_axis *le_map_inner(const struct map *m);
 /* The numbers into which a thread's number (TILE: its block's) is split, the fastest first. Their product is `items`.

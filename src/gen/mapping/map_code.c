@@ -248,35 +248,43 @@ static struct le_expression *target_place(struct map *m, const struct map_result
     return le_codegen_trusted_place(&m->c, &target, block);
 }
 
-static void write_each(struct map *m, struct le_block *block, struct le_expression *turn, enum map_which which) {
+/* Of an unrolled iteration: the elements that exist. */
+static void write_elements(struct map *m, struct le_block *block, struct le_expression *turn) {
     struct map_spot at = {.turns = block, .turn = turn};
     le_map_bind_outer(m, block, turn);
-    open_element(m, &at, which);
+    open_element(m, &at, MAP_COUNTED);
     for (int k = 0; k < m->result_count; k++)
         le_ktree_set(m->c.tree, at.block, target_place(m, &m->results[k], at.block),
                      made_element(m, &m->results[k], &at));
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 
-/* Of an unrolled iteration: the elements that exist. */
-static void write_elements(struct map *m, struct le_block *block, struct le_expression *turn) {
-    write_each(m, block, turn, MAP_COUNTED);
-}
-
-static void write_all_elements(struct map *m, struct le_block *block, struct le_expression *turn) {
-    write_each(m, block, turn, MAP_ALL);
+static void write_piece(struct map *m, const struct map_result *r, struct le_block *block, struct le_expression *turn,
+                        int element) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *to = target_place(m, r, block);
+    if (m->width > 1 && m->piece == 1)
+        le_ktree_set(t, block, to, le_ktree_element2(t, r->made, turn, le_ktree_int(t, element)));
+    else if (m->piece < m->width)
+        le_ktree_copy(t, block, m->piece, le_ktree_address(t, to),
+                      le_ktree_address(t, le_ktree_element2(t, r->made, turn, le_ktree_int(t, element))));
+    else
+        le_ktree_copy(t, block, m->width * le_map_unit(&r->pair), le_ktree_address(t, to),
+                      le_map_row_address(m, r->made, turn));
 }
 
 /* The same, all of them. */
 static void write_vectors(struct map *m, struct le_block *block, struct le_expression *turn) {
     struct le_kernel_tree *t = m->c.tree;
     le_map_bind_outer(m, block, turn);
-    le_map_bind_inner(m, block, turn, le_ktree_int(t, 0));
-    for (int k = 0; k < m->result_count; k++)
-        if (!m->results[k].pair.imaginary)
-            le_ktree_copy(t, block, m->width * le_map_unit(&m->results[k].pair),
-                          le_ktree_address(t, target_place(m, &m->results[k], block)),
-                          le_map_row_address(m, m->results[k].made, turn));
+    for (int e = 0; e < m->width; e += m->piece) {
+        struct le_block *piece = le_ktree_open(t, block);
+        le_map_bind_inner(m, piece, turn, le_ktree_int(t, e));
+        for (int k = 0; k < m->result_count; k++)
+            if (!m->results[k].pair.imaginary)
+                write_piece(m, &m->results[k], piece, turn, e);
+        le_ktree_close(t, piece);
+    }
 }
 
 static void write_all_turns(struct map *m, struct le_block *block,
@@ -292,7 +300,7 @@ static void write_some(struct map *m, struct le_block *block) {
 }
 
 static void write_whole(struct map *m, struct le_block *block) {
-    write_all_turns(m, block, m->lone ? write_all_elements : write_vectors);
+    write_all_turns(m, block, write_vectors);
 }
 
 /* ---- threads whose elements are all alike, and the others */
@@ -416,7 +424,7 @@ static void make_guarded(struct map *m, struct le_block *block) {
     struct map_spot at = open_known(m, exists, MAP_ALL);
     make_element(m, &at);
     le_ktree_close_to(t, at.block, exists);
-    if (m->width > 1 && !m->lone)
+    if (m->width > 1)
         write_turns(m, exists);
     else
         write_some(m, exists);

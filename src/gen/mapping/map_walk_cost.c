@@ -43,7 +43,7 @@ static int registers_of(const struct map *m) {
 
 /* What a thread does for all of its elements. */
 struct walk_work {
-    double issued, loads, lines; /* instructions but for loads; loads; lines of memory that a warp's loads ask for */
+    double issued, loads, lines; /* instructions but for loads and stores; these; lines of memory that a warp's ask for */
 };
 
 struct load_count {
@@ -92,9 +92,18 @@ static void count_slide(const struct map *m, const struct map_walk *w, const str
     }
 }
 
+static void count_stores(const struct map *m, struct walk_work *work) {
+    for (int k = 0; k < m->result_count; k++) {
+        double size = le_map_size(m, m->results[k].stage->target), stores = (double)m->unroll * m->width / m->piece;
+        work->loads += stores;
+        work->lines += stores * fmax(1, m->width * size * WARP / LINE_BYTES);
+    }
+}
+
 static struct walk_work work_of(const struct map *m) {
     const int elements = m->width * m->unroll;
     struct walk_work work = {.issued = (double)(le_map_arithmetic(m) + 2) * elements};
+    count_stores(m, &work);
     for (int k = 0; k < m->walk_count; k++) {
         const struct map_walk *w = &m->walks[k];
         struct load_count term = {.m = m, .w = w};
