@@ -226,6 +226,7 @@ bool le_map_slides_along(const struct map *m, int axis);
 bool le_map_find_slides(struct map *m);                  /* after the interior; false: no elements are shared */
 bool le_map_walk_fits(const struct map *m);              /* the registers, and the code, of one thread */
 double le_map_walk_operations(const struct map *m);      /* of an element: additions that take as long */
+double le_map_walk_share(const struct map *m);           /* of the threads that a multiprocessor has room for */
 int64_t le_map_arithmetic(const struct map *m);          /* additions of an element without reductions and positions */
 int64_t le_map_loads(const struct map *m);               /* of an element */
 int64_t le_map_walk_terms(const struct map *m);          /* of the longest reduction */

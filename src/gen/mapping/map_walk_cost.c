@@ -121,12 +121,21 @@ static struct walk_work work_of(const struct map *m) {
     return work;
 }
 
+/* Threads of a multiprocessor for which there are registers. */
+static double resident_of(const struct map *m) {
+    const int registers = (registers_of(m) + 7) / 8 * 8;
+    return MAP_THREADS * fmax(1, floor((double)REGISTERS / (MAP_THREADS * registers)));
+}
+
+double le_map_walk_share(const struct map *m) {
+    return fmin(1, resident_of(m) / m->c.job->facts->multiprocessor_threads);
+}
+
 /* Clocks of a multiprocessor for an element of each thread of a warp. */
 static double clocks_of(const struct map *m) {
-    const int elements = m->width * m->unroll, registers = (registers_of(m) + 7) / 8 * 8;
+    const int elements = m->width * m->unroll;
     const struct walk_work work = work_of(m);
-    double blocks = fmax(1, floor((double)REGISTERS / (MAP_THREADS * registers)));
-    double warps = blocks * MAP_THREADS / WARP / SCHEDULERS;
+    double warps = resident_of(m) / WARP / SCHEDULERS;
     double busy = fmin(1, warps * fmin(ALIKE_MAX, elements) / IN_FLIGHT);
     return fmax((work.issued + work.loads) / SCHEDULERS / busy, work.lines) / elements;
 }

@@ -31,10 +31,11 @@ static void finish(struct le_mapping_search *search, struct le_mapping *mapping,
     double bytes = le_cost_bytes(job, nodes, 1 + search->stage->also_count, index), written = 0;
     for (int k = 0; k < m->result_count; k++)
         written += le_cost_target_bytes(job, m->results[k].stage, le_map_inner(m)->index);
+    double in_flight = part * bytes / elements * (m->windows == MAP_WALKED ? le_map_walk_share(m) : 1);
     struct le_cost cost = {.bytes = bytes + written,
                            .operations = elements * cost_of(m),
                            .threads = elements / part,
-                           .bytes_in_flight = fmax(16, part * bytes / elements),
+                           .bytes_in_flight = fmax(16, in_flight),
                            .launches = 1};
     mapping->seconds = le_cost_seconds(job->facts, &cost);
 }
