@@ -548,14 +548,15 @@ static void test_precision(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memories),     cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_other_device),
-        cmocka_unit_test(test_streams),      cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_ledger),
-        cmocka_unit_test(test_faults),       cmocka_unit_test(test_notes), cmocka_unit_test(test_notes_of_terms),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_fork),         cmocka_unit_test(test_faults_end_loops),
-        cmocka_unit_test(test_precision),    cmocka_unit_test(test_portable_bits),
+        cmocka_unit_test(test_memories),         cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_many_kernels),     cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_streams),          cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_faults),           cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_notes_of_terms),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_faults_end_loops), cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_portable_bits),
     };
     if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
         return SKIPPED;

@@ -62,8 +62,8 @@ def narrow():
             ok('edge x %s\ny[c,i,j] = max(a in 0..3, b in 0..5: x[c,%d*i+a-1,%d*j+b-2]) where i in 0..%d, j in 0..%d' % (mode, s, s, rows, columns),
                dict(x=x), y=total('max', [p[:, a:a + s * rows - s + 1:s, b:b + s * columns - s + 1:s] for a in range(3) for b in range(5)]))
     for t in ('u8', 'f16', 'f32', 'c64'):
-        x = (values('f32', 2 * 9 * 32 * 3, 3) if t == 'c64' else values(t, 2 * 9 * 32 * 3, 3)).reshape(2, 9, 32, 3)
-        x = x.astype(DTYPES[t]) if t == 'c64' else x
+        x = (values('i16', 2 * 9 * 32 * 3, 3) if t == 'c64' else values(t, 2 * 9 * 32 * 3, 3)).reshape(2, 9, 32, 3)
+        x = (x.astype(np.complex64) * np.complex64(1 + 2j)) if t == 'c64' else x
         ok('y[b,c,i,j] = x[b,i,j,c]', dict(x=x), y=np.ascontiguousarray(x.transpose(0, 3, 1, 2)))
         ok('y[i,b,j,c] = x[b,i,j,c]', dict(x=x), y=np.ascontiguousarray(x.transpose(1, 0, 2, 3)))
         ok('y[j,c,b,i] = x[b,i,j,c]', dict(x=x), y=np.ascontiguousarray(x.transpose(2, 3, 0, 1)))
@@ -163,3 +163,5 @@ def cases():
     rows(); planes(); several(); nested()
     begin('windows_walks', 'Windows of many terms, of which a thread of a device computes several totals at once.')
     walks()
+    begin('windows_narrow', 'Windows of images narrower than a warp, with each edge mode, types and strides; and axes in another order of which one is short.')
+    narrow()

@@ -6,7 +6,7 @@
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
 #define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
-#define WALK_COLUMNS        8 /* at most; vectors of more elements need more registers than they save reads */
+#define WALK_COLUMNS        8    /* at most; vectors of more elements need more registers than they save reads */
 #define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
 #define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
 
@@ -120,7 +120,6 @@ bool le_map_is_plain(const struct map *m, const struct le_node *load, struct map
     const struct le_address address = le_load_address(m->c.layouts, load);
     return is_plain_place(m, &address, load->trusted, load->live, p);
 }
-
 
 static bool is_counted(const void *user, const struct le_address *address, bool trusted, bool live) {
     struct map_place p;

@@ -65,7 +65,14 @@ struct map_slide {
     int of_element, of_across, of_turn, of_down; /* columns and rows from one value to the next */
     struct le_variable *array;                   /* the elements read */
 };
-enum { MAP_WALKS_MAX = 8, MAP_WALK_NODES = 4, MAP_WALK_ROWS = 16, MAP_FIXED_MAX = 8, MAP_OTHERS_MAX = 8, MAP_SLIDES_MAX = 8 };
+enum {
+    MAP_WALKS_MAX = 8,
+    MAP_WALK_NODES = 4,
+    MAP_WALK_ROWS = 16,
+    MAP_FIXED_MAX = 8,
+    MAP_OTHERS_MAX = 8,
+    MAP_SLIDES_MAX = 8
+};
 /* Reductions of windows over the same indices, which are computed together. */
 struct map_walk {
     struct le_node *nodes[MAP_WALK_NODES];
@@ -77,7 +84,7 @@ struct map_walk {
     int fixed_count;
     struct le_node *others[MAP_OTHERS_MAX]; /* loads in the terms that are no slides, but differ between elements */
     int other_count;
-    bool has_more; /* others, or that cannot be checked */
+    bool has_more;                                                      /* others, or that cannot be checked */
     struct le_variable *totals[MAP_WALK_NODES], *units[MAP_WALK_NODES]; /* units: of chunks; NULL: there is only one */
     bool done;                                                          /* the totals are known */
 };
@@ -107,10 +114,10 @@ struct map {
     int stream_count;
     struct map_walk walks[MAP_WALKS_MAX]; /* inner ones before those that need their totals */
     int walk_count;
-    bool walks_guarded; /* what they read is checked now */
+    bool walks_guarded;       /* what they read is checked now */
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
-    int widest; /* if it walks: the greatest width */
+    int widest;               /* if it walks: the greatest width */
     bool between;  /* ROWS: the rows are those of a short axis, whose elements lie between those of neighbouring columns
                       in  some array; a thread computes all of them */
     bool paired;   /* some streams or results are pairs */
@@ -119,9 +126,9 @@ struct map {
     bool asks;     /* some loads may be out of range */
     bool scatters; /* it is a scatter: the stage computes the target's subscripts */
     enum map_windows windows; /* what it sums of windows, whose elements serve several sums of a thread */
-    bool dear;     /* its elements are expensive: threads loop over several parts, and operations use their quick way */
-    bool splits;   /* a thread whose elements all exist, with all reads in range, computes them without checks; other
-                      threads compute one element at a time */
+    bool dear;   /* its elements are expensive: threads loop over several parts, and operations use their quick way */
+    bool splits; /* a thread whose elements all exist, with all reads in range, computes them without checks; other
+                    threads compute one element at a time */
     int piece;   /* elements that are stored at once; less than `width` if its vectors of results are not aligned */
     bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
                   */
@@ -141,7 +148,7 @@ struct map {
     struct le_variable *from, *to; /* by unrolled iteration: the first element of the vector that exists, and the end of
                                       those; NULL: 0, all exist */
     struct le_variable *whole;     /* whether all exist (if splits: and read in range); NULL: not checked */
-    struct le_expression *exists; /* ROWS: whether the thread has any elements, unless it ends a row or column */
+    struct le_expression *exists;  /* ROWS: whether the thread has any elements, unless it ends a row or column */
     struct le_expression *row_start, *column_start; /* TILE: the first row and column of the thread block */
     /* Results. */
     struct le_variable
@@ -203,7 +210,7 @@ void le_map_find_streams(struct map *m);
 /* Whether a thread whose elements do not all exist, or read out of range, can read the streams as other threads do,
  * with checks of what it reads: these say what lies out of range. */
 bool le_map_can_guard(const struct map *m);
-bool le_map_has_many_edges(const struct map *m); /* most warps have a thread at an edge */
+double le_map_edge_share(const struct map *m); /* of warps that have a thread at an edge, about */
 /* The array's axes that such a thread checks, as bits: some reads of `span` columns may be out of range there. */
 unsigned le_map_checked(const struct map *m, const struct map_stream *s, int column, int span);
 /* Whether all of a subscript's values are inside, for all positions that threads have and all terms of reductions. */
@@ -223,16 +230,16 @@ bool le_map_find_tiles(struct map *m);
 bool le_map_find_walks(struct map *m);
 /* Whether an index of a reduction moves a read along the axis, so that it must not be merged with the next one. */
 bool le_map_slides_along(const struct map *m, int axis);
-bool le_map_find_slides(struct map *m);                  /* after the interior; false: no elements are shared */
-bool le_map_walk_fits(const struct map *m);              /* the registers, and the code, of one thread */
-double le_map_walk_operations(const struct map *m);      /* of an element: additions that take as long */
-double le_map_walk_share(const struct map *m);           /* of the threads that a multiprocessor has room for */
-int64_t le_map_arithmetic(const struct map *m);          /* additions of an element without reductions and positions */
-int64_t le_map_loads(const struct map *m);               /* of an element */
-int64_t le_map_walk_terms(const struct map *m);          /* of the longest reduction */
-bool le_map_walk_can_guard(const struct map *m); /* whether the terms can be read with checks */
+bool le_map_find_slides(struct map *m);             /* after the interior; false: no elements are shared */
+bool le_map_walk_fits(const struct map *m);         /* the registers, and the code, of one thread */
+double le_map_walk_operations(const struct map *m); /* of an element: additions that take as long */
+double le_map_walk_share(const struct map *m);      /* of the threads that a multiprocessor has room for */
+int64_t le_map_arithmetic(const struct map *m);     /* additions of an element without reductions and positions */
+int64_t le_map_loads(const struct map *m);          /* of an element */
+int64_t le_map_walk_terms(const struct map *m);     /* of the longest reduction */
+bool le_map_walk_can_guard(const struct map *m);    /* whether the terms can be read with checks */
 void le_map_walk(struct map *m, struct le_block *block, bool guarded); /* makes the code that computes the totals */
-void le_map_walk_alone(struct map *m, struct le_block *block); /* those of one element, which the block binds */
+void le_map_walk_alone(struct map *m, struct le_block *block);         /* those of one element, which the block binds */
 void le_map_know_totals(struct map *m, const struct map_spot *at);
 
 /* map_index.c: computes positions before the thread reads */
@@ -274,7 +281,7 @@ struct map_span {
 void le_map_read_span(const struct map_span *to, struct le_block *block, int at, int width, bool none);
 struct le_expression *le_map_fill_of(struct map *m, const struct le_node *load,
                                      struct le_block *block); /* what an element out of range counts as */
-bool le_map_moves(const struct le_node *load); /* what is out of range is read elsewhere in the array */
+bool le_map_moves(const struct le_node *load);                /* what is out of range is read elsewhere in the array */
 /* What was read ahead for load number `load` of the stream, at the element. */
 struct le_expression *le_map_read_element(struct map *m, const struct map_stream *s, int load,
                                           const struct map_spot *at);

@@ -3,6 +3,10 @@
 
 #define PLACES_FOR_BLOCKS (2048 / MAP_THREADS) /* resident thread blocks of a multiprocessor */
 #define TURNS_MOST        8
+/* Shares of warps at an edge. If there are few, a loop over the elements at the edges takes fewer registers. If there
+ * are many, warps would run both ways. */
+#define FEW_EDGES  0.08
+#define MANY_EDGES 0.25
 
 int le_map_stored_type(const struct map *m, const struct map_stream *s) {
     return (int)m->c.ir->values.at[s->loads[0]->value].type;
@@ -507,8 +511,10 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
         le_map_open_parts(m, blocks, LE_ROLE_ROLLED);
         blocks = blocks_of_parts(m, blocks);
     }
-    m->guards = le_map_can_guard(m);
-    m->only_guards = m->guards && le_map_has_many_edges(m);
+    bool walks = m->windows == MAP_WALKED; /* an element by itself takes as long as several of them together */
+    double edges = m->inside || walks ? le_map_edge_share(m) : 0;
+    m->guards = (walks || edges > FEW_EDGES) && le_map_can_guard(m);
+    m->only_guards = m->guards && edges > MANY_EDGES;
     le_map_places(m);
     if (m->only_guards)
         make_guarded(m, m->body);

@@ -202,8 +202,8 @@ static void read_row(const struct row_reading *r) {
 static void read_rows(struct map *m, const struct map_stream *s, struct le_block *block, bool guarded) {
     struct le_kernel_tree *t = m->c.tree;
     struct row_reading r = {.s = s, .guarded = guarded};
-    r.span = (struct map_span){.m = m, .load = s->loads[0], .array = s->array, .columns = columns_of(m, s),
-                               .element = element_of, .user = &r};
+    r.span = (struct map_span){
+        .m = m, .load = s->loads[0], .array = s->array, .columns = columns_of(m, s), .element = element_of, .user = &r};
     struct le_block *rows = le_ktree_open_each(t, block, "row", rows_of(m, s), &r.span.row);
     r.block = rows;
     r.turn = m->way == MAP_ROWS ? le_ktree_int(t, 0) : r.span.row;

@@ -338,7 +338,8 @@ static bool can_check(const struct map *m, const struct map_stream *s) {
 }
 
 bool le_map_can_guard(const struct map *m) {
-    if ((!m->inside && m->windows != MAP_WALKED) || m->scatters || m->paired || m->loose || !m->safe || m->dear || m->way == MAP_TILE)
+    if ((!m->inside && m->windows != MAP_WALKED) || m->scatters || m->paired || m->loose || !m->safe || m->dear ||
+        m->way == MAP_TILE)
         return false;
     if (m->windows == MAP_WALKED && !le_map_walk_can_guard(m))
         return false;
@@ -357,7 +358,7 @@ static int ends_of(const struct map *m, int axis) {
 }
 
 /* Of the threads that an axis' parts and those of the faster axes take, one run at each end is at an edge. */
-bool le_map_has_many_edges(const struct map *m) {
+double le_map_edge_share(const struct map *m) {
     const struct map_digits d = le_map_digits(m);
     double before = 1, share = 0; /* of warps */
     for (int k = 0; k < d.count; k++) {
@@ -369,5 +370,5 @@ bool le_map_has_many_edges(const struct map *m) {
             share += ends * run / (before * parts);
         before *= (double)d.at[k].count;
     }
-    return share > 0.5;
+    return share;
 }

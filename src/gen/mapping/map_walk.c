@@ -54,8 +54,12 @@ static struct le_expression *slide_element(const struct map_span *to, struct le_
     struct le_kernel_tree *t = m->c.tree;
     const bool by_across = r->s->of_element > 1;
     const int inner = m->axis_count - 1, column = at + r->low;
-    struct le_near near = {
-        .load = to->load, .row_axis = -1, .column_axis = column_axis(m, r->s), .column = more, .span = span, .checked = checked_axes(m, to->load)};
+    struct le_near near = {.load = to->load,
+                           .row_axis = -1,
+                           .column_axis = column_axis(m, r->s),
+                           .column = more,
+                           .span = span,
+                           .checked = checked_axes(m, to->load)};
     if (r->s->across >= 0)
         bind_at(m, block, r->s->across, le_ktree_int(t, by_across ? column * r->s->of_across : 0));
     le_map_bind(m, block, inner, le_plus(t, le_map_place(m, inner, r->turn), le_ktree_int(t, by_across ? 0 : column)));

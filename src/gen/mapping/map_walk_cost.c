@@ -43,7 +43,8 @@ static int registers_of(const struct map *m) {
 
 /* What a thread does for all of its elements. */
 struct walk_work {
-    double issued, loads, lines; /* instructions but for loads and stores; these; lines of memory that a warp's ask for */
+    double issued, loads,
+        lines; /* instructions but for loads and stores; these; lines of memory that a warp's ask for */
 };
 
 struct load_count {

@@ -183,8 +183,8 @@ static bool find_slide_along(const struct map *m, const struct map_walk *w, stru
 }
 
 static void add_other(struct map *m, struct map_walk *w, struct le_node *load) {
-    bool fits = !load->live && load->operand_count > 0 && w->other_count < MAP_OTHERS_MAX &&
-                le_map_can_check_axes(m, load);
+    bool fits =
+        !load->live && load->operand_count > 0 && w->other_count < MAP_OTHERS_MAX && le_map_can_check_axes(m, load);
     if (!le_map_depends(m, load))
         return;
     if (fits)

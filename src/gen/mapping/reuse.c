@@ -6,8 +6,8 @@
 #define REGISTERS     256        /* of a thread, if one thread block fits on a multiprocessor */
 #define OTHER_WORDS   24         /* registers for addresses and the like */
 #define PENDING_BYTES 1024       /* most bytes of a thread's tree of units, in local memory */
-#define SUM_COST      7          /* instructions that bring a value to shared memory, if its place is a sum */
-#define EDGE_COST     4          /* besides: of each subscript that an edge mode applies to */
+#define SUM_COST      5          /* instructions that bring a value to shared memory, if its place is a sum */
+#define EDGE_COST     3          /* besides: of each subscript that an edge mode applies to */
 #define INDEX_COST    15         /* else: of each index */
 #define L2_RATE       2.5        /* bytes that L2 moves while memory moves one */
 #define START_SECONDS 2e-6       /* until the first terms have come */
@@ -56,7 +56,8 @@ static int words_of(const struct reuse *r, const struct reuse_tile *tile) {
     for (int s = 0; s < 2; s++) {
         int each = (lines[s] * tile->depth + REUSE_THREADS - 1) / REUSE_THREADS;
         int size = (int)(le_type_size(sides[s]->leaves[0]->type) + 3) / 4;
-        words += sides[s]->leaf_count * (own[s] * size + each * (size + (r->wide ? 2 : 1)));
+        int places = sides[s]->by_terms ? each : (lines[s] + REUSE_THREADS - 1) / REUSE_THREADS; /* of its lines */
+        words += sides[s]->leaf_count * (own[s] * size + each * size + places * sides[s]->parts * (r->wide ? 2 : 1));
     }
     return words;
 }
@@ -252,7 +253,8 @@ static int emit_parts(const struct leaf_code *l, struct le_block *block, struct 
         return 2;
     }
     bind_position(l, block, line, term);
-    parts[count++] = le_ktree_cast(c->tree, l->type, le_codegen_offset(c, l->leaf, l->place.whole ? ~0u : l->place.axes, block));
+    parts[count++] =
+        le_ktree_cast(c->tree, l->type, le_codegen_offset(c, l->leaf, l->place.whole ? ~0u : l->place.axes, block));
     for (int k = 0; k < l->place.edge_count; k++)
         parts[count++] =
             le_ktree_cast(c->tree, l->type, le_codegen_node(c, l->leaf->operands[l->place.edges[k]], block, NULL));

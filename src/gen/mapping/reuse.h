@@ -22,8 +22,8 @@ struct reuse_side {
     int parts;     /* numbers that say where a value is: the most of its leaves */
 };
 /* What says where the value of a line and a term is: numbers that are sums of what the line and what the term add. The
- * first is the element's offset along the axes whose subscripts are in range (or all); the others are subscripts that an
- * edge mode applies to. Of other leaves: the line and the term. */
+ * first is the element's offset along the axes whose subscripts are in range, or all; the others are subscripts that
+ * an edge mode applies to. Of other leaves: the line and the term. */
 struct reuse_place {
     bool is_sum;
     bool whole;    /* the offset is that along all axes: where a subscript is out of range, nothing is read there */

@@ -1,12 +1,12 @@
-/* Splits kept indices that are divided by a known number, as in x[o//4] or x[o%4], if the number divides their count:
- * o becomes 4 * o_of + o_in, so that o//4 is o_of and o%4 is o_in. The subscripts are then linear, and mappings can tell
- * what depends on the group alone. Points and their order stay the same. */
+/* Splits kept indices that subscripts divide by a known number, as in x[o//4] or x[o%4], if it divides their count: o
+ * becomes 4 * q + r, so that o//4 is q and o%4 is r. The subscripts are then linear, and mappings can tell what depends
+ * on the group alone. Points and their order stay the same. */
 #include "gen/mapping/reuse.h"
 
 struct split {
     struct codegen *c;
-    struct le_space *space; /* of the kernel, with the ranges of the new indices */
-    int index;              /* the one that is split */
+    struct le_space *space;                         /* of the kernel, with the ranges of the new indices */
+    int index;                                      /* the one that is split */
     struct le_node *divisor, *quotient, *remainder; /* divisor NULL: none found */
     int64_t number, count;                          /* its value; values of the index */
     struct {
@@ -60,9 +60,8 @@ static bool find_in_subscripts(struct split *s, struct le_node *node) {
 
 static struct le_node *new_index(struct split *s, int64_t count) {
     struct le_ir *ir = s->c->ir;
-    struct le_ir_index made = {.name = ir->indices.at[s->index].name,
-                               .explicit_range = true,
-                               .location = ir->indices.at[s->index].location};
+    struct le_ir_index made = {
+        .name = ir->indices.at[s->index].name, .explicit_range = true, .location = ir->indices.at[s->index].location};
     *LE_PUSH(ir->arena, &ir->indices) = made;
     le_space_narrow(s->space, s->c->arena, ir->indices.count - 1,
                     (struct le_range){.high = count, .by = 1, .solved = true});

@@ -174,8 +174,7 @@ struct le_expression *le_codegen_offset(struct codegen *c, const struct le_node 
 /* What the load reads: offset is that of the axes that are in range; the others have subscripts, which the load's edge
  * mode applies to. whole: offset counts all axes, and the mode is to fill */
 struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load, struct le_expression *offset,
-                                           bool whole, struct le_expression *const *subscripts,
-                                           struct le_block *block);
+                                           bool whole, struct le_expression *const *subscripts, struct le_block *block);
 /* Stores the value in the element on the left side of a stage of the kernel. */
 void le_codegen_store_to(struct codegen *c, const struct le_stage *stage, struct le_expression *value,
                          struct le_block *block);

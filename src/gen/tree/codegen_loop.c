@@ -17,14 +17,17 @@ void le_codegen_bind_value(struct codegen *c, struct le_block *block, int index,
 void le_codegen_split(struct codegen *c, struct le_block *block, struct le_expression *position, int type,
                       struct le_expression *const *extents, int count, struct le_expression **places) {
     struct le_kernel_tree *t = c->tree;
-    for (int k = count - 1; k > 0; k--) {
+    bool first = position->kind == LE_EXPRESSION_CONSTANT && position->bits == 0;
+    for (int k = 0; k < count && first; k++)
+        places[k] = position;
+    for (int k = count - 1; k > 0 && !first; k--) {
         struct le_expression *extent = le_ktree_cast(t, type, extents[k]);
         position = le_ktree_cast(t, type, position);
         struct le_expression *rest = le_let(t, block, "rest", le_ktree_quotient(t, position, extent));
         places[k] = le_let(t, block, "place", le_minus(t, position, le_times(t, rest, extent)));
         position = rest;
     }
-    if (count > 0)
+    if (count > 0 && !first)
         places[0] = position;
 }
 

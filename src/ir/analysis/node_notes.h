@@ -8,9 +8,9 @@
 
 struct le_node_note {
     int walk_epoch, code_epoch, read_epoch;
-    void *code;                     /* the values that a kernel has computed; with code_epoch */
+    void *code; /* the values that a kernel has computed; with code_epoch */
     int safe_epoch[2];
-    bool safe[2]; /* le_node_is_safe outside and inside of subscripts; with safe_epoch */
+    bool safe[2];                   /* le_node_is_safe outside and inside of subscripts; with safe_epoch */
     bool reads_first, reads_second; /* of a REGION: which of its two values the kernel reads; with read_epoch */
 };
 struct le_node_notes {
