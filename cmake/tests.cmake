@@ -104,7 +104,7 @@ set_tests_properties(tests/programs/products_large tests/programs/products_half 
                      device/cpu/machine/ops_scan sim/grid/sim_planted PROPERTIES LABELS once)
 
 # These compile several hundred kernels for sim.
-foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/private_scatter
+foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/map_window mapping/private_scatter
              mapping/reuse mapping/group_chain cuda/reduce_pieces mapping/scan_kernel)
   set_tests_properties(gen/${name} PROPERTIES LABELS once)
 endforeach()
@@ -166,6 +166,9 @@ foreach(mapping "columns chunk=64" "columns parts=4 chunk=64" "lanes") # several
 endforeach()
 leat_mapping_test("columns parts=8 chunk=64" 5/24 chains_of_reductions.txt reductions_first.txt)
 leat_mapping_test("rows strip=4 cluster=2" 2/16 chains_of_reductions.txt)
+foreach(mapping "window columns=4 rows=4" "window columns=2 rows=8" "window columns=1 rows=16" "window columns=2 rows=1")
+  leat_mapping_test(${mapping} 3/12 windows.txt windows_walks.txt windows_totals.txt)
+endforeach()
 foreach(mapping "scan-loop" "scan-columns warps=2" "scan-lanes lanes=32" "scan-block threads=64" "scan-tiles")
   leat_mapping_test(${mapping} 3/80 scans.txt)
 endforeach()

@@ -367,6 +367,7 @@ static inline const char *mapping_of(const char *how, bool chains) {
         {"columns side by side, 64 for each block", "rows strip=64 cluster=1"},
         {"columns side by side, 8 for each cluster of 2", "rows strip=8 cluster=2"},
         {"columns side by side, 8 for each cluster of 8", "rows strip=8 cluster=8"},
+        {"a thread for some rows and columns of windows", "window columns=4 rows=4"},
         {"one block", "block"},
         {"all blocks, the last", "grid"},
         {"some blocks for each row", "grid"}};

@@ -105,8 +105,63 @@ def nested():
        y=sum((at(a + b) - sum(at(c) for c in range(3)))**2 for a in range(5) for b in range(3)).astype('f4'))
 
 
+MODES = {'clamp': 'edge', 'wrap': 'wrap', 'mirror': 'reflect', 'symmetric': 'symmetric', 'fill(0)': 'constant'}
+
+
+def walks():
+    """Windows through which a thread walks for several elements at once: of more terms than a chunk of a sum, along rows and down columns, with
+    strides, gaps and reversals. On devices the bytes are compared with the CPU's."""
+    r = np.random.default_rng(6)
+    m = arr('f32', r.integers(-8, 9, (41, 70)) * 0.25); d = m.astype('f8'); w = arr('f32', r.integers(-8, 9, (7, 9)) * 0.25); v = w.astype('f8')
+    part = lambda a, b, rows, columns, by=1: d[a:a + rows * by:by, b:b + columns * by:by][:rows, :columns]
+    ok('y[i,j] = sum(p, q: m[i+p,j+q] * w[p,q])', dict(m=m, w=w),
+       y=sum(part(p, q, 35, 62) * v[p, q] for p in range(7) for q in range(9)).astype('f4'))
+    ok('y[i,j] = sum(p, q: abs(m[i+p,j+q] - w[p,q]))', dict(m=m, w=w),
+       y=sum(abs(part(p, q, 35, 62) - v[p, q]) for p in range(7) for q in range(9)).astype('f4'))
+    n = r.standard_normal((20, 37)).astype('f4'); g = n.astype('f8')
+    ok('y[i,j] = sum(p, q: abs(n[i+p,j+q] - w[p,q]))', dict(n=n, w=w), 1e-5,
+       y=sum(abs(g[p:p + 14, q:q + 29] - v[p, q]) for p in range(7) for q in range(9)).astype('f4'))
+    ok('y[i,j] = sum(k in 0..15, q in 0..7: n[i+k,j+q]**2)', dict(n=n), 1e-5,
+       y=sum(g[p:p + 6, q:q + 31]**2 for p in range(15) for q in range(7)).astype('f4'))
+    ok('y[i,j] = sum(q, p: m[i+p,j+q] * w[p,q])', dict(m=m, w=w),
+       y=sum(part(p, q, 35, 62) * v[p, q] for p in range(7) for q in range(9)).astype('f4'))
+    ok('y[i,j] = sum(p, q: m[i-p+6,j-q+8] * w[p,q]) where i in 0..35, j in 0..62', dict(m=m, w=w),
+       y=sum(part(6 - p, 8 - q, 35, 62) * v[p, q] for p in range(7) for q in range(9)).astype('f4'))
+    ok('y[i,j] = sum(p, q: m[2*i+p,2*j+q] * w[p,q]) where i in 0..18, j in 0..31', dict(m=m, w=w),
+       y=sum(part(p, q, 18, 31, 2) * v[p, q] for p in range(7) for q in range(9)).astype('f4'))
+    ok('y[i,j] = sum(p, q: m[i+2*p,j+3*q] * w[p,q]) where i in 0..29, j in 0..46', dict(m=m, w=w),
+       y=sum(part(2 * p, 3 * q, 29, 46) * v[p, q] for p in range(7) for q in range(9)).astype('f4'))
+    for t in ('f32', 'f64', 'f16', 'bf16'):
+        x = arr(t, r.integers(-8, 9, 50 * 24).reshape(50, 24) * 0.25); e = x.astype('f8')
+        ok('y[i,j] = sum(k in 0..40: x[i+k,j])', dict(x=x), y=arr(t, sum(e[k:k + 11] for k in range(40))))
+        ok('y[i,j] = sum(k in 2..12 by 3: x[i,j+k]) where j in 0..13', dict(x=x), y=arr(t, sum(e[:, k:k + 13] for k in range(2, 12, 3))))
+    b = r.integers(-8, 9, (3, 20, 40)) * 0.25; c = r.integers(-8, 9, (5, 5)) * 0.25
+    ok('y[b,i,j] = sum(p, q: x[b,i+p,j+q] * w[p,q])', dict(x=b, w=c), y=sum(b[:, p:p + 16, q:q + 36] * c[p, q] for p in range(5) for q in range(5)))
+    ok('y[b,i] = sum(k: x[b,i+k] * w[k])', dict(x=b[0], w=c[0]), y=sum(b[0][:, k:k + 36] * c[0, k] for k in range(5)))
+    for edge, mode in MODES.items():
+        padded = np.pad(d, 3, mode)
+        ok('edge m %s\ny[i,j] = sum(p in 0..6, q in 0..7: m[i+p-3,j+q-3] * w[p,q])' % edge, dict(m=m, w=w),
+           y=sum(padded[p:p + 41, q:q + 70] * v[p, q] for p in range(6) for q in range(7)).astype('f4'))
+    mean = sum(part(p, q, 37, 66) for p in range(5) for q in range(5)) / 25
+    text = 'u[i,j] = mean(p in 0..5, q in 0..5: m[i+p,j+q])\ny[i,j] = mean(p in 0..5, q in 0..5: (m[i+p,j+q] - u[i,j])**2)'
+    ok(text, dict(m=m), 1e-4, y=(sum((part(p, q, 37, 66) - mean)**2 for p in range(5) for q in range(5)) / 25).astype('f4'))
+    top = np.max([part(p, q, 39, 68) for p in range(3) for q in range(3)], 0)
+    ok('y[i,j] = log(sum(p in 0..3, q in 0..3: exp(m[i+p,j+q] - max(a in 0..3, b in 0..3: m[i+a,j+b])))) * m[i+1,j+1]', dict(m=m), 1e-4,
+       y=(np.log(sum(np.exp(part(p, q, 39, 68) - top) for p in range(3) for q in range(3))) * part(1, 1, 39, 68)).astype('f4'))
+    ok('y[i,j] = sum(p in 0..5, q in 0..5: m[i+p,j+q]**2 * exp(-(m[i+p,j+q] - m[i+2,j+2])**2))', dict(m=m), 1e-4,
+       y=sum(part(p, q, 37, 66)**2 * np.exp(-(part(p, q, 37, 66) - part(2, 2, 37, 66))**2) for p in range(5) for q in range(5)).astype('f4'))
+    z = r.integers(-9, 9, (19, 45)).astype('i2')
+    ok('y[i,j] = max(p in 0..9, q in 0..4: z[i+p,j+q]) - min(p in 0..9, q in 0..4: z[i+p,j+q])', dict(z=z),
+       y=total('max', [z[p:p + 11, q:q + 42] for p in range(9) for q in range(4)]) - total('min', [z[p:p + 11, q:q + 42] for p in range(9) for q in range(4)]))
+    cube = r.integers(0, 9, (9, 12, 40)).astype('u1')
+    ok('y[h,i,j] = sum(r in 0..3, p in 0..3, q in 0..3: x[h+r,i+p,j+q])', dict(x=cube),
+       y=total('sum', [cube[k:k + 7, p:p + 10, q:q + 38] for k in range(3) for p in range(3) for q in range(3)]))
+
+
 def cases():
     begin('windows_totals', 'Minima, maxima, sums of integers and so on of windows, with NaN and zeros of both signs. Most results are exact.')
     rows(); planes(); several(); nested()
+    begin('windows_walks', 'Windows of many terms, of which a thread of a device computes several totals at once.')
+    walks()
     begin('windows_narrow', 'Windows of images narrower than a warp, with each edge mode, types and strides; and axes in another order of which one is short.')
     narrow()

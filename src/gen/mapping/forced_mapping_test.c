@@ -19,7 +19,7 @@ static void well_formed(void **state) {
 static void errors(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"colums", "unknown mapping 'colums' in LEAT_MAPPING; the mappings are loop, map, tile, columns"},
+        {"colums", "unknown mapping 'colums' in LEAT_MAPPING; the mappings are loop, map, window, tile, columns"},
         {"warp; chunk=64", "unknown mapping 'chunk=64'"},
         {"warps", "unknown mapping 'warps'"},
         {"columns, warp", "unknown mapping 'columns,'"},

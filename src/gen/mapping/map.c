@@ -6,6 +6,7 @@
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
 #define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
+#define WALK_COLUMNS        8    /* at most; vectors of more elements need more registers than they save reads */
 #define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
 #define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
 
@@ -188,6 +189,7 @@ static bool all_merge(struct map *m, int outer) {
                                  .inner = m->axes[outer + 1].index,
                                  .inner_count = m->axes[outer + 1].count,
                                  .gathers = true,
+                                 .loops = m->windows == MAP_WALKED,
                                  .is_counted = is_counted,
                                  .user = m};
     return le_loops_merge(&merging, m->nodes, m->result_count) &&
@@ -220,7 +222,8 @@ static void merge_with_next(struct map *m, int outer) {
 static void merge_axes(struct map *m) {
     sort_axes(m);
     for (int k = m->axis_count - 2; k >= 0; k--)
-        merge_with_next(m, k);
+        if (m->windows != MAP_WALKED || !le_map_slides_along(m, k))
+            merge_with_next(m, k);
     for (int k = 0; k < m->axis_count; k++) {
         struct map_axis *a = &m->axes[k];
         const struct le_range *r = range_of(m, a->index);
@@ -431,13 +434,8 @@ static int first_vector(const struct map *m) {
     return first;
 }
 
-void le_map_align(struct map *m) {
-    int first, inner = m->axis_count - 1;
-    while ((first = first_vector(m)) < 0 && m->width > 1)
-        m->width /= 2;
-    for (int k = 0; k < m->result_count && first < 0; k++)
-        m->results[k].pair = (struct map_pair){.other = -1};
-    m->phase = first > 0 ? m->width - first : 0;
+static void align_streams(struct map *m) {
+    int inner = m->axis_count - 1;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
         int elements = m->width * le_map_unit(&s->pair), step = s->pair.other >= 0 ? 2 : s->step;
@@ -447,6 +445,17 @@ void le_map_align(struct map *m) {
         if (s->align >= 0)
             s->align = (s->align + m->phase * step) % elements;
     }
+}
+
+void le_map_align(struct map *m) {
+    int first;
+    while ((first = first_vector(m)) < 0 && m->width > 1)
+        m->width /= 2;
+    for (int k = 0; k < m->result_count && first < 0; k++)
+        m->results[k].pair = (struct map_pair){.other = -1};
+    m->phase = first > 0 ? m->width - first : 0;
+    m->piece = m->width;
+    align_streams(m);
 }
 
 int64_t le_map_cost(const struct map *m) {
@@ -506,10 +515,15 @@ static void find_unroll(struct map *m) {
 
 /* ---- */
 
+struct other_search {
+    bool reductions, found; /* reductions: these are others, too */
+};
+
 /* What is not made of reads and operations alone, or hangs on an order. */
 static void find_other(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->kind == LE_NODE_REDUCE || node->changes)
-        *(bool *)user = true;
+    struct other_search *s = user;
+    s->found |= node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->changes ||
+                (node->kind == LE_NODE_REDUCE && s->reductions);
 }
 
 /* false: there are too many. */
@@ -531,6 +545,37 @@ static bool is_safe(const struct map *m) {
     return safe;
 }
 
+bool le_map_set_walk(struct map *m, int width, int unroll) {
+    m->width = width;
+    le_map_align(m);
+    if (m->width < width && !m->paired) {
+        m->piece = m->phase > 0 ? 1 : m->width;
+        m->width = width;
+        m->phase = 0;
+        align_streams(m);
+    }
+    m->unroll = unroll;
+    return le_map_count_items(m);
+}
+
+/* Threads whose elements all exist, with all reads in range, walk; others compute one element at a time. */
+static bool find_walking(struct map *m) {
+    if (!m->safe || m->scatters || !le_map_find_walks(m))
+        return false;
+    m->asks = false;
+    walk_point(m, find_asking, m);
+    find_interior(m);
+    if (m->asks || !le_map_find_slides(m))
+        return false;
+    le_map_find_streams(m);
+    le_map_find_pairs(m);
+    m->splits = true;
+    int least, bytes = widest(m, &least);
+    m->widest = bytes > 0 && bytes <= 16 ? 16 / bytes : 1;
+    m->widest = m->widest < WALK_COLUMNS ? m->widest : WALK_COLUMNS;
+    return le_map_set_walk(m, 1, 1);
+}
+
 static void find_kernel(struct map *m, bool tiles) {
     le_map_find_streams(m);
     le_map_find_pairs(m);
@@ -542,8 +587,8 @@ static void find_kernel(struct map *m, bool tiles) {
 }
 
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
-                 bool windows) {
-    bool other = false;
+                 enum map_windows windows) {
+    struct other_search other = {.reductions = windows != MAP_WALKED};
     *m = (struct map){.stage = stage,
                       .row = -1,
                       .threads = MAP_THREADS,
@@ -555,10 +600,12 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     if (!set_results(m))
         return false;
     walk_point(m, find_other, &other);
-    if (other || !find_axes(m) || !find_targets(m))
+    if (other.found || !find_axes(m) || !find_targets(m))
         return false;
     m->safe = is_safe(m);
     merge_axes(m);
+    if (windows == MAP_WALKED)
+        return find_walking(m);
     find_rows(m);
     find_interior(m);
     find_kernel(m, tiles);

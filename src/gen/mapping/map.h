@@ -57,6 +57,43 @@ struct map_stream {
     bool tile;                        /* read along the row axis and transposed in shared memory */
     struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a tile, if it has any */
 };
+/* A load in the terms of a window (map_window.c): columns lie along the inner axis and the walk's last index, rows
+ * along the row axis and the index before it, or the last one. */
+struct map_slide {
+    struct le_node *load;
+    int across, down;                            /* the indices of the reduction; -1: none */
+    int of_element, of_across, of_turn, of_down; /* columns and rows from one value to the next */
+    struct le_variable *array;                   /* the elements read */
+};
+enum {
+    MAP_WALKS_MAX = 8,
+    MAP_WALK_NODES = 4,
+    MAP_WALK_ROWS = 16,
+    MAP_FIXED_MAX = 8,
+    MAP_OTHERS_MAX = 8,
+    MAP_SLIDES_MAX = 8
+};
+/* Reductions of windows over the same indices, which are computed together. */
+struct map_walk {
+    struct le_node *nodes[MAP_WALK_NODES];
+    int node_count;
+    struct map_slide slides[MAP_SLIDES_MAX];
+    int slide_count;
+    struct le_node *fixed[MAP_FIXED_MAX]; /* in the terms, but the same for all of an element's */
+    struct le_variable *fixed_made[MAP_FIXED_MAX];
+    int fixed_count;
+    struct le_node *others[MAP_OTHERS_MAX]; /* loads in the terms that are no slides, but differ between elements */
+    int other_count;
+    bool has_more;                                                      /* others, or that cannot be checked */
+    struct le_variable *totals[MAP_WALK_NODES], *units[MAP_WALK_NODES]; /* units: of chunks; NULL: there is only one */
+    bool done;                                                          /* the totals are known */
+};
+/* What the stage's reductions of windows are. */
+enum map_windows {
+    MAP_NO_WINDOWS,
+    MAP_WRITTEN_OUT, /* one expression each (maps.c) */
+    MAP_WALKED       /* map_window.c */
+};
 enum map_way {
     MAP_FLAT, /* neighbouring threads compute neighbouring elements, in row-major order over all axes */
     MAP_ROWS, /* a thread computes `unroll` neighbouring rows, and reads what they share once */
@@ -75,8 +112,12 @@ struct map {
     int result_count;
     struct map_stream streams[MAP_STREAMS_MAX];
     int stream_count;
+    struct map_walk walks[MAP_WALKS_MAX]; /* inner ones before those that need their totals */
+    int walk_count;
+    bool walks_guarded;       /* what they read is checked now */
     int threads;              /* of a thread block */
     int width, unroll, phase; /* phase: columns of a row's first vector that are before the row's first element */
+    int widest;               /* if it walks: the greatest width */
     bool between;  /* ROWS: the rows are those of a short axis, whose elements lie between those of neighbouring columns
                       in  some array; a thread computes all of them */
     bool paired;   /* some streams or results are pairs */
@@ -84,10 +125,11 @@ struct map {
     bool loose;    /* some loads are not read ahead, but only for elements that exist */
     bool asks;     /* some loads may be out of range */
     bool scatters; /* it is a scatter: the stage computes the target's subscripts */
-    bool windows;  /* it sums windows, whose elements serve several sums of a thread */
-    bool dear;     /* its elements are expensive: threads loop over several parts, and operations use their quick way */
-    bool splits;   /* a thread whose elements all exist, with all reads in range, computes them without checks; other
-                      threads compute one element at a time */
+    enum map_windows windows; /* what it sums of windows, whose elements serve several sums of a thread */
+    bool dear;   /* its elements are expensive: threads loop over several parts, and operations use their quick way */
+    bool splits; /* a thread whose elements all exist, with all reads in range, computes them without checks; other
+                    threads compute one element at a time */
+    int piece;   /* elements that are stored at once; less than `width` if its vectors of results are not aligned */
     bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
                   */
     bool only_guards; /* all threads do */
@@ -106,6 +148,7 @@ struct map {
     struct le_variable *from, *to; /* by unrolled iteration: the first element of the vector that exists, and the end of
                                       those; NULL: 0, all exist */
     struct le_variable *whole;     /* whether all exist (if splits: and read in range); NULL: not checked */
+    struct le_expression *exists;  /* ROWS: whether the thread has any elements, unless it ends a row or column */
     struct le_expression *row_start, *column_start; /* TILE: the first row and column of the thread block */
     /* Results. */
     struct le_variable
@@ -119,11 +162,13 @@ struct map_spot {
     struct le_expression *turn, *element;
 };
 
-/* map.c; false: the stage is not a map of this kind. windows: the stage's sums were written out (maps.c) */
+/* map.c; false: the stage is not a map of this kind */
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage, bool tiles,
-                 bool windows);
+                 enum map_windows windows);
 /* Sets the vector width, if it is smaller, and the unrolled iterations. */
 bool le_map_set(struct map *m, int width, int unroll);
+/* Sets how many elements a thread of a map that walks has. */
+bool le_map_set_walk(struct map *m, int width, int unroll);
 const struct map_axis *le_map_inner(const struct map *m);
 /* The numbers into which a thread's number (TILE: its block's) is split, the fastest first. Their product is `items`.
  */
@@ -168,6 +213,10 @@ bool le_map_can_guard(const struct map *m);
 double le_map_edge_share(const struct map *m); /* of warps that have a thread at an edge, about */
 /* The array's axes that such a thread checks, as bits: some reads of `span` columns may be out of range there. */
 unsigned le_map_checked(const struct map *m, const struct map_stream *s, int column, int span);
+/* Whether all of a subscript's values are inside, for all positions that threads have and all terms of reductions. */
+/* Whether the load's subscripts can be checked at all positions that threads have. */
+bool le_map_can_check_axes(const struct map *m, const struct le_node *load);
+bool le_map_stays_inside(const struct map *m, const struct le_node *load, int d);
 /* Whether a vector from that column on is either all inside along its axis, or all outside. */
 bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int column);
 
@@ -176,6 +225,22 @@ void le_map_find_pairs(struct map *m);
 
 /* map_tile.c: decides whether the map is computed in tiles, and sets the tile's size */
 bool le_map_find_tiles(struct map *m);
+
+/* map_window.c: finds the reductions that a thread walks through, and the row axis; false: one does not fit */
+bool le_map_find_walks(struct map *m);
+/* Whether an index of a reduction moves a read along the axis, so that it must not be merged with the next one. */
+bool le_map_slides_along(const struct map *m, int axis);
+bool le_map_find_slides(struct map *m);             /* after the interior; false: no elements are shared */
+bool le_map_walk_fits(const struct map *m);         /* the registers, and the code, of one thread */
+double le_map_walk_operations(const struct map *m); /* of an element: additions that take as long */
+double le_map_walk_share(const struct map *m);      /* of the threads that a multiprocessor has room for */
+int64_t le_map_arithmetic(const struct map *m);     /* additions of an element without reductions and positions */
+int64_t le_map_loads(const struct map *m);          /* of an element */
+int64_t le_map_walk_terms(const struct map *m);     /* of the longest reduction */
+bool le_map_walk_can_guard(const struct map *m);    /* whether the terms can be read with checks */
+void le_map_walk(struct map *m, struct le_block *block, bool guarded); /* makes the code that computes the totals */
+void le_map_walk_alone(struct map *m, struct le_block *block);         /* those of one element, which the block binds */
+void le_map_know_totals(struct map *m, const struct map_spot *at);
 
 /* map_index.c: computes positions before the thread reads */
 void le_map_places(struct map *m);
@@ -188,7 +253,10 @@ struct le_expression *le_map_place(struct map *m, int axis, struct le_expression
 struct le_expression *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* as a parameter */
 int le_map_pitch(
     const struct map *m); /* TILE: elements from one column of the tile to the next; odd, to avoid bank conflicts */
-int le_map_across(const struct map *m);     /* TILE: threads for a row of the tile */
+int le_map_across(const struct map *m);                      /* TILE: threads for a row of the tile */
+struct le_expression *le_map_count(struct map *m, int axis); /* elements along the axis, as a parameter */
+/* ROWS: the first element of a thread's vectors that exists, and the end of those. */
+void le_map_ends(struct map *m, struct le_expression **from, struct le_expression **to);
 bool le_map_is_simple(const struct map *m); /* each thread has one element; threads without one return at once */
 
 /* map_read.c */
@@ -196,6 +264,24 @@ bool le_map_is_simple(const struct map *m); /* each thread has one element; thre
  * of its elements exist, only those that do. */
 enum map_reading { MAP_READ_WHOLE, MAP_READ_GUARDED, MAP_READ_EITHER };
 void le_map_read_ahead(struct map *m, struct le_block *block, enum map_reading how);
+/* A row of a local array into which a thread reads elements of an array that lie side by side. */
+struct map_span {
+    struct map *m;
+    const struct le_node *load;
+    struct le_variable *array;
+    struct le_expression *row;
+    int columns; /* of the row */
+    /* `span` elements from column at + more of the row on. *inside: whether they are all in range; NULL: they are.
+     * more: how far an element is from that where the vector begins that contains it */
+    struct le_expression *(*element)(const struct map_span *to, struct le_block *block, int at, int more, int span,
+                                     struct le_expression **inside);
+    const void *user;
+};
+/* Reads a vector of `width` elements. none: if not all of it is in range, nothing of it is; else elements are read. */
+void le_map_read_span(const struct map_span *to, struct le_block *block, int at, int width, bool none);
+struct le_expression *le_map_fill_of(struct map *m, const struct le_node *load,
+                                     struct le_block *block); /* what an element out of range counts as */
+bool le_map_moves(const struct le_node *load);                /* what is out of range is read elsewhere in the array */
 /* What was read ahead for load number `load` of the stream, at the element. */
 struct le_expression *le_map_read_element(struct map *m, const struct map_stream *s, int load,
                                           const struct map_spot *at);
@@ -223,6 +309,8 @@ void le_map_close_whole(struct map *m, struct le_block *all, struct le_block *re
 
 /* If splits: opens an element of the block without checks (alike), and after that is closed, one of the other block. */
 struct map_spot le_map_open_element(struct map *m, bool alike);
+/* A loop over all elements, in which what was read ahead and the totals are known. */
+struct map_spot le_map_open_known(struct map *m, struct le_block *block);
 void le_map_close_element(struct map *m, const struct map_spot *s, bool alike);
 leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 #endif

@@ -211,7 +211,12 @@ static struct map_spot open_known(struct map *m, struct le_block *block, enum ma
     struct map_spot at = le_map_open_elements(m, block, which);
     for (int q = 0; q < m->stream_count; q++)
         know_stream(m, &m->streams[q], &at);
+    le_map_know_totals(m, &at);
     return at;
+}
+
+struct map_spot le_map_open_known(struct map *m, struct le_block *block) {
+    return open_known(m, block, MAP_ALL);
 }
 
 static void declare_made(struct map *m, struct le_block *block) {
@@ -258,16 +263,32 @@ static void write_elements(struct map *m, struct le_block *block, struct le_expr
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 
+static void write_piece(struct map *m, const struct map_result *r, struct le_block *block, struct le_expression *turn,
+                        int element) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *to = target_place(m, r, block);
+    if (m->width > 1 && m->piece == 1)
+        le_ktree_set(t, block, to, le_ktree_element2(t, r->made, turn, le_ktree_int(t, element)));
+    else if (m->piece < m->width)
+        le_ktree_copy(t, block, m->piece, le_ktree_address(t, to),
+                      le_ktree_address(t, le_ktree_element2(t, r->made, turn, le_ktree_int(t, element))));
+    else
+        le_ktree_copy(t, block, m->width * le_map_unit(&r->pair), le_ktree_address(t, to),
+                      le_map_row_address(m, r->made, turn));
+}
+
 /* The same, all of them. */
 static void write_vectors(struct map *m, struct le_block *block, struct le_expression *turn) {
     struct le_kernel_tree *t = m->c.tree;
     le_map_bind_outer(m, block, turn);
-    le_map_bind_inner(m, block, turn, le_ktree_int(t, 0));
-    for (int k = 0; k < m->result_count; k++)
-        if (!m->results[k].pair.imaginary)
-            le_ktree_copy(t, block, m->width * le_map_unit(&m->results[k].pair),
-                          le_ktree_address(t, target_place(m, &m->results[k], block)),
-                          le_map_row_address(m, m->results[k].made, turn));
+    for (int e = 0; e < m->width; e += m->piece) {
+        struct le_block *piece = le_ktree_open(t, block);
+        le_map_bind_inner(m, piece, turn, le_ktree_int(t, e));
+        for (int k = 0; k < m->result_count; k++)
+            if (!m->results[k].pair.imaginary)
+                write_piece(m, &m->results[k], piece, turn, e);
+        le_ktree_close(t, piece);
+    }
 }
 
 static void write_all_turns(struct map *m, struct le_block *block,
@@ -312,13 +333,31 @@ static struct map_spot open_apart(struct map *m) {
     return at;
 }
 
+/* The same where a thread has rows, in little code. */
+static struct map_spot open_apart_in_rows(struct map *m) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_variable *turn = le_ktree_variable(t, "u", LE_KTREE_INT), *e = le_ktree_variable(t, "e", LE_KTREE_INT);
+    struct le_expression *from, *to;
+    struct map_spot at = {.turn = le_ktree_use(t, turn), .element = le_ktree_use(t, e)};
+    le_map_ends(m, &from, &to);
+    at.turns =
+        le_ktree_open_loop(t, m->others, LE_ROLE_ROLLED, turn, le_ktree_int(t, 0), le_ktree_int(t, m->unroll), NULL);
+    at.turns->owner->guard =
+        le_both(t, m->exists, le_less(t, le_map_place(m, m->row, at.turn), le_map_count(m, m->row)));
+    at.block = le_ktree_open_loop(t, at.turns, LE_ROLE_ROLLED, e, from, to, NULL);
+    at.block->conditional = true;
+    le_map_bind_outer(m, at.block, at.turn);
+    le_map_bind_inner(m, at.block, at.turn, at.element);
+    return at;
+}
+
 struct map_spot le_map_open_element(struct map *m, bool alike) {
     struct codegen *c = &m->c;
     struct le_kernel_tree *t = c->tree;
     if (!alike) {
         le_codegen_reach(c, NULL);
         c->rare = m->usual ? m->others : NULL;
-        return open_apart(m);
+        return m->windows == MAP_WALKED && m->way == MAP_ROWS ? open_apart_in_rows(m) : open_apart(m);
     }
     m->all = le_ktree_open_if(t, m->body, le_ktree_use(t, m->whole));
     m->others = m->usual ? le_ktree_open_scope(t, m->body) : le_ktree_open_else(t, m->body);
@@ -328,6 +367,7 @@ struct map_spot le_map_open_element(struct map *m, bool alike) {
     le_map_read_ahead(m, m->all, MAP_READ_WHOLE);
     if (!m->scatters)
         declare_made(m, m->all);
+    le_map_walk(m, m->all, false);
     return open_known(m, m->all, MAP_ALL);
 }
 
@@ -351,6 +391,7 @@ static bool has_quick_ways(const struct map *m) {
 static void store_apart(struct map *m, struct le_block *block) {
     struct codegen *c = &m->c;
     struct le_expression *x[MAP_RESULTS_MAX];
+    le_map_walk_alone(m, block);
     for (int k = 0; k < m->result_count; k++)
         x[k] = le_codegen_node(c, m->nodes[k], block, NULL);
     for (int k = 0; k < m->result_count; k++)
@@ -378,11 +419,12 @@ static void write_turns(struct map *m, struct le_block *block) {
 static void make_guarded(struct map *m, struct le_block *block) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_block *exists = block;
-    if (m->way == MAP_ROWS)
+    if (m->way == MAP_ROWS || m->windows == MAP_WALKED)
         exists = le_ktree_open_if(t, block, le_map_exists(m, le_ktree_int(t, 0)));
     le_codegen_reach(&m->c, NULL);
     le_map_read_ahead(m, exists, MAP_READ_GUARDED);
     declare_made(m, exists);
+    le_map_walk(m, exists, true);
     struct map_spot at = open_known(m, exists, MAP_ALL);
     make_element(m, &at);
     le_ktree_close_to(t, at.block, exists);
@@ -438,6 +480,8 @@ static void make_all(struct map *m) {
 static const char *describe_way(const struct map *m) {
     if (m->way == MAP_TILE)
         return m->width > 1 ? "tiles of vectors through shared memory" : "tiles through shared memory";
+    if (m->windows == MAP_WALKED)
+        return "a thread for some rows and columns of windows";
     if (m->way == MAP_ROWS)
         return "a thread for some rows and columns";
     return le_map_is_simple(m) ? "a thread for each element"
@@ -455,7 +499,9 @@ static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
 
 leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le_generated_launches *out) {
     struct map *m = found;
-    if (m->way != MAP_TILE)
+    if (m->windows == MAP_WALKED)
+        le_map_set_walk(m, (int)le_mapping_get(mapping, "columns"), (int)le_mapping_get(mapping, "rows"));
+    else if (m->way != MAP_TILE)
         le_map_set(m, (int)le_mapping_get(mapping, "vector"), (int)le_mapping_get(mapping, "unrolled"));
     m->c.tree->threads = MAP_THREADS;
     int64_t blocks = m->items, part = (int64_t)MAP_THREADS * (m->way == MAP_FLAT ? m->unroll : 1);
@@ -465,8 +511,9 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
         le_map_open_parts(m, blocks, LE_ROLE_ROLLED);
         blocks = blocks_of_parts(m, blocks);
     }
-    double edges = m->inside ? le_map_edge_share(m) : 0;
-    m->guards = edges > FEW_EDGES && le_map_can_guard(m);
+    bool walks = m->windows == MAP_WALKED; /* an element by itself takes as long as several of them together */
+    double edges = m->inside || walks ? le_map_edge_share(m) : 0;
+    m->guards = (walks || edges > FEW_EDGES) && le_map_can_guard(m);
     m->only_guards = m->guards && edges > MANY_EDGES;
     le_map_places(m);
     if (m->only_guards)

@@ -22,7 +22,7 @@ static struct le_expression *typed_number(struct map *m, int axis, const char *w
     return le_codegen_index_number(&m->c, m->axes[axis].index, what, value, type_of(m, axis));
 }
 
-static struct le_expression *count_of(struct map *m, int axis) {
+struct le_expression *le_map_count(struct map *m, int axis) {
     return typed_number(m, axis, "count", m->axes[axis].count);
 }
 
@@ -146,10 +146,10 @@ static void find_ends(struct map *m, struct le_block *block, struct le_expressio
     if (m->width == 1 && m->way == MAP_FLAT) {
         le_ktree_set(t, block, to, asks);
     } else if (m->width == 1) {
-        le_ktree_set(t, block, to, le_both(t, asks, le_less(t, place, count_of(m, inner))));
+        le_ktree_set(t, block, to, le_both(t, asks, le_less(t, place, le_map_count(m, inner))));
     } else {
         struct le_expression *zero = le_ktree_int(t, 0), *width = le_ktree_int(t, m->width);
-        struct le_expression *left = le_let(t, block, "left", le_minus(t, count_of(m, inner), place));
+        struct le_expression *left = le_let(t, block, "left", le_minus(t, le_map_count(m, inner), place));
         struct le_expression *end = le_ktree_select(t, le_less(t, left, width), le_to_int(t, left), width);
         le_ktree_set(t, block, to, le_ktree_select(t, le_ktree_not(t, asks), zero, end));
         if (m->from) {
@@ -164,6 +164,16 @@ static void find_ends(struct map *m, struct le_block *block, struct le_expressio
         le_ktree_set(t, block, le_ktree_use(t, m->whole), le_both(t, le_ktree_use(t, m->whole), full));
     if (m->inside && m->whole)
         find_inside(m, block, turn);
+}
+
+void le_map_ends(struct map *m, struct le_expression **from, struct le_expression **to) {
+    struct le_kernel_tree *t = m->c.tree;
+    int inner = m->axis_count - 1;
+    struct le_expression *place = le_map_place(m, inner, NULL), *zero = le_ktree_int(t, 0);
+    struct le_expression *width = le_ktree_int(t, m->width), *left = le_minus(t, le_map_count(m, inner), place);
+    *to = le_ktree_select(t, le_less(t, left, width), le_to_int(t, left), width);
+    *from = m->phase == 0 ? zero
+                          : le_ktree_select(t, le_less(t, place, zero), le_to_int(t, le_minus(t, zero, place)), zero);
 }
 
 /* ---- */
@@ -220,11 +230,12 @@ static void find_strip(struct map *m, struct le_expression *const *parts) {
 /* TILE: a thread block is an item; ROWS: a thread is. */
 static void find_blocks(struct map *m) {
     struct le_kernel_tree *t = m->c.tree;
-    struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn, *exists = NULL, *item = le_ktree_thread(t, LE_BLOCK_X);
+    struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn, *item = le_ktree_thread(t, LE_BLOCK_X);
     if (m->way == MAP_ROWS) {
         item = le_plus(t, le_times_int(t, item, MAP_THREADS), le_ktree_thread(t, LE_THREAD_X));
         item = le_let(t, m->body, "item", item);
-        exists = le_less(t, item, le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items)));
+        struct le_expression *items = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items));
+        m->exists = le_less(t, item, items);
     }
     split_item(m, m->body, item, parts);
     for (int a = 0; a < m->axis_count; a++)
@@ -235,8 +246,8 @@ static void find_blocks(struct map *m) {
         find_corner(m, parts);
     declare_ends(m);
     struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
-    struct le_expression *below = le_less(t, le_map_place(m, m->row, turn), count_of(m, m->row));
-    find_ends(m, block, turn, le_both(t, exists, below));
+    struct le_expression *below = le_less(t, le_map_place(m, m->row, turn), le_map_count(m, m->row));
+    find_ends(m, block, turn, le_both(t, m->exists, below));
     le_ktree_close(t, block);
 }
 

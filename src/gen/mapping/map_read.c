@@ -63,12 +63,10 @@ static void read_pair(struct map *m, const struct map_stream *s, struct le_block
 /* ---- rows */
 
 struct row_reading {
-    struct map *m;
+    struct map_span span;
     const struct map_stream *s;
     struct le_block *block;
-    struct le_expression *turn, *row; /* the unrolled iteration; the row of the stream's array, and as a distance */
-    struct le_expression *rows_away;
-    const struct le_node *load; /* the stream's first one */
+    struct le_expression *turn, *rows_away; /* the unrolled iteration; the row of the stream's array as a distance */
     bool guarded;
 };
 
@@ -99,13 +97,15 @@ static struct le_expression *pitch_of(struct map *m, const struct map_stream *s)
 }
 
 /* `span` elements from column `at` of the row on. */
-static struct le_expression *checked_element(const struct row_reading *r, struct le_block *block, int at, int span,
-                                             struct le_expression **inside) {
-    struct map *m = r->m;
+static struct le_expression *checked_element(const struct map_span *to, struct le_block *block, int at, int more, int span,
+                                        struct le_expression **inside) {
+    const struct row_reading *r = to->user;
+    struct map *m = to->m;
+    at += more;
     const struct map_stream *s = r->s;
     struct le_kernel_tree *t = m->c.tree;
     bool lone = s->along && s->step == 0; /* its elements are not side by side */
-    struct le_near near = {.load = r->load, .row_axis = -1, .column_axis = -1, .span = span};
+    struct le_near near = {.load = to->load, .row_axis = -1, .column_axis = -1, .span = span};
     le_map_bind_inner(m, block, r->turn, le_ktree_int(t, lone ? at : 0));
     if (r->guarded) {
         near.row_axis = r->rows_away ? s->row_dimension : -1;
@@ -124,87 +124,96 @@ static struct le_expression *checked_element(const struct row_reading *r, struct
 }
 
 /* What an element out of range counts as. */
-static struct le_expression *fill_of(const struct row_reading *r, struct le_block *block) {
-    struct codegen *c = &r->m->c;
-    int stored = le_map_stored_type(r->m, r->s);
-    if (r->load->edge != LE_EDGE_FILL)
+struct le_expression *le_map_fill_of(struct map *m, const struct le_node *load, struct le_block *block) {
+    struct codegen *c = &m->c;
+    int stored = (int)c->ir->values.at[load->value].type;
+    if (load->edge != LE_EDGE_FILL)
         return le_ktree_constant(c->tree, stored, 0);
-    return le_codegen_to_memory(c, le_codegen_wide(c, le_codegen_node(c, r->load->fill, block, NULL)),
+    return le_codegen_to_memory(c, le_codegen_wide(c, le_codegen_node(c, load->fill, block, NULL)),
                                 (enum le_type)stored);
 }
 
-static struct le_expression *near_element(const struct row_reading *r, int at) {
-    return le_ktree_element2(r->m->c.tree, r->s->array, r->row, le_ktree_int(r->m->c.tree, at));
+static struct le_expression *near_element(const struct map_span *r, int at) {
+    return le_ktree_element2(r->m->c.tree, r->array, r->row, le_ktree_int(r->m->c.tree, at));
 }
 
-static void read_element(const struct row_reading *r, struct le_block *block, int at) {
+static void read_element(const struct map_span *r, struct le_block *block, int at, int more) {
     struct le_kernel_tree *t = r->m->c.tree;
-    struct le_expression *inside, *x = checked_element(r, block, at, 1, &inside);
+    struct le_expression *inside, *x = r->element(r, block, at, more, 1, &inside);
     if (inside)
-        x = le_ktree_select(t, inside, x, fill_of(r, block));
-    le_ktree_set(t, block, near_element(r, at), x);
+        x = le_ktree_select(t, inside, x, le_map_fill_of(r->m, r->load, block));
+    le_ktree_set(t, block, near_element(r, at + more), x);
 }
 
 /* Where not all of a vector is in range, elements are read, or filled if none is. */
-static void read_vector(const struct row_reading *r, struct le_block *block, int at) {
+static void read_vector(const struct map_span *r, struct le_block *block, int at, int width, bool none) {
     struct le_kernel_tree *t = r->m->c.tree;
-    int width = r->m->width;
-    struct le_expression *inside, *from = le_ktree_address(t, checked_element(r, block, at, width, &inside));
+    struct le_expression *inside, *from = le_ktree_address(t, r->element(r, block, at, 0, width, &inside));
     struct le_block *within = inside ? le_ktree_open_if(t, block, inside) : block;
     struct le_expression *addresses[] = {le_ktree_address(t, near_element(r, at)), from};
-    if (columns_of(r->m, r->s) == width)
-        le_ktree_copy(t, within, width, le_map_row_address(r->m, r->s->array, r->row), from);
+    if (r->columns == width)
+        le_ktree_copy(t, within, width, le_map_row_address(r->m, r->array, r->row), from);
     else
         le_do(t, within, LE_CALL_READ_AT, &LE_STATIC_NUMBER(width), addresses);
     if (!inside)
         return;
     struct le_block *outside = le_ktree_open_else(t, block);
-    int column = at + r->s->column_low, d = r->s->column_dimension;
-    bool moves = r->load->edge != LE_EDGE_NONE && r->load->edge != LE_EDGE_FILL;
-    bool none =
-        !(le_map_checked(r->m, r->s, column, width) >> d & 1) || (!moves && le_map_keeps_vectors(r->m, r->s, column));
     for (int e = 0; e < width; e++)
         if (none)
-            le_ktree_set(t, outside, near_element(r, at + e), fill_of(r, block));
+            le_ktree_set(t, outside, near_element(r, at + e), le_map_fill_of(r->m, r->load, block));
         else
-            read_element(r, outside, at + e);
+            read_element(r, outside, at, e);
     le_ktree_close(t, within);
     le_ktree_close(t, outside);
 }
 
+void le_map_read_span(const struct map_span *r, struct le_block *block, int at, int width, bool none) {
+    struct le_block *base = le_ktree_open(r->m->c.tree, block);
+    if (width > 1)
+        read_vector(r, base, at, width, none);
+    else
+        read_element(r, base, at, 0);
+    le_ktree_close(r->m->c.tree, base);
+}
+
+bool le_map_moves(const struct le_node *load) {
+    return load->edge != LE_EDGE_NONE && load->edge != LE_EDGE_FILL;
+}
+
 /* Reads one row of a stream: vectors where they are aligned, else elements. */
 static void read_row(const struct row_reading *r) {
-    const struct map *m = r->m;
+    const struct map *m = r->span.m;
     const struct map_stream *s = r->s;
-    int columns = columns_of(m, s), width = m->width;
+    int columns = columns_of(m, s), width = m->width, d = s->column_dimension;
     for (int at = 0, step; at < columns; at += step) {
         bool wide = s->along && s->align >= 0 && (at + s->column_low - s->align) % width == 0 && at + width <= columns;
         wide = wide && count_needed(m, s, at, width) > 1;
         step = wide ? width : 1;
         if (!wide && !is_needed(m, s, at))
             continue;
-        struct le_block *base = le_ktree_open(r->m->c.tree, r->block);
-        if (wide)
-            read_vector(r, base, at);
-        else
-            read_element(r, base, at);
-        le_ktree_close(r->m->c.tree, base);
+        int column = at + s->column_low;
+        bool none = wide && r->guarded &&
+                    (!(le_map_checked(m, s, column, width) >> d & 1) ||
+                     (!le_map_moves(s->loads[0]) && le_map_keeps_vectors(m, s, column)));
+        le_map_read_span(&r->span, r->block, at, step, none);
     }
 }
 
 static void read_rows(struct map *m, const struct map_stream *s, struct le_block *block, bool guarded) {
     struct le_kernel_tree *t = m->c.tree;
-    struct row_reading r = {.m = m, .s = s, .load = s->loads[0], .guarded = guarded};
-    struct le_block *rows = le_ktree_open_each(t, block, "row", rows_of(m, s), &r.row);
+    struct row_reading r = {.s = s, .guarded = guarded};
+    r.span = (struct map_span){
+        .m = m, .load = s->loads[0], .array = s->array, .columns = columns_of(m, s), .element = checked_element, .user = &r};
+    struct le_block *rows = le_ktree_open_each(t, block, "row", rows_of(m, s), &r.span.row);
     r.block = rows;
-    r.turn = m->way == MAP_ROWS ? le_ktree_int(t, 0) : r.row;
+    r.turn = m->way == MAP_ROWS ? le_ktree_int(t, 0) : r.span.row;
     if (m->way == MAP_ROWS && s->pitch != 0)
-        r.rows_away = le_plus(t, r.row, le_ktree_int(t, s->row_low));
+        r.rows_away = le_plus(t, r.span.row, le_ktree_int(t, s->row_low));
     if (guarded && m->way == MAP_FLAT)
         r.block = le_ktree_open_if(t, rows, le_map_exists(m, r.turn));
     le_map_bind_outer(m, r.block, r.turn);
     if (s->pair.other >= 0)
-        read_pair(m, s, r.block, r.turn, r.row);
+        read_pair(m, s, r.block, r.turn, r.span.row);
     else
         read_row(&r);
     le_ktree_close_to(t, r.block, block);

@@ -151,7 +151,7 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
 
 static void find_streams(struct map *m, struct le_node *node, int epoch) {
     struct map_place p;
-    if (!node->loads || le_note_met(m->c.notes, node, epoch))
+    if (!node->loads || node->kind == LE_NODE_REDUCE || le_note_met(m->c.notes, node, epoch))
         return;
     if (node->kind == LE_NODE_LOAD && le_map_is_plain(m, node, &p)) {
         if (le_map_depends(m, node))
@@ -253,6 +253,48 @@ bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int c
     return start % m->width == 0;
 }
 
+bool le_map_stays_inside(const struct map *m, const struct le_node *load, int d) {
+    struct le_affine f;
+    if (!le_affine_of(m->c.space, load->operands[d], &f))
+        return false;
+    if (is_merged(m, &f))
+        return true;
+    int64_t low = f.constant, high = low, first, end;
+    for (int k = 0; k < f.count; k++) {
+        const struct le_range *r = le_range_of(m->c.space, f.index[k]);
+        int a = axis_of(m, f.index[k]);
+        if (r->dynamic)
+            return false;
+        widen_interval(r->low, a < 0 ? r->high - 1 : r->low, f.factor[k], &low, &high);
+        if (a < 0)
+            continue;
+        find_positions(m, a, &first, &end);
+        widen_interval(first, end - 1, f.factor[k] * r->by, &low, &high);
+    }
+    return low >= 0 && high < m->c.layouts[load->value].shape[d];
+}
+
+/* A merged axis has no subscript of its own that could be checked: all of its positions must exist. */
+static bool exists_everywhere(const struct map *m, int axis) {
+    int64_t first, end;
+    find_positions(m, axis, &first, &end);
+    return first == 0 && end == m->axes[axis].count;
+}
+
+bool le_map_can_check_axes(const struct map *m, const struct le_node *load) {
+    for (int d = 0; d < load->operand_count; d++) {
+        struct le_affine f;
+        if (load->operands[d]->loads || load->operands[d]->reduces)
+            return false;
+        bool affine = le_affine_of(m->c.space, load->operands[d], &f);
+        for (int a = 0; a < m->axis_count; a++)
+            if (m->axes[a].merged && le_node_depends(load->operands[d], m->axes[a].index) &&
+                (!affine || !exists_everywhere(m, a)))
+                return false;
+    }
+    return true;
+}
+
 static bool has_same_edge(const struct le_node *a, const struct le_node *b) {
     return a->edge == b->edge && (a->edge != LE_EDGE_FILL || a->fill == b->fill);
 }
@@ -273,13 +315,6 @@ static bool is_shifted(const struct map *m, const struct map_stream *s, int load
             return false;
     }
     return a->stretch == b->stretch && has_same_edge(a, b);
-}
-
-/* A merged axis has no subscript of its own that could be checked: all of its positions must exist. */
-static bool exists_everywhere(const struct map *m, int axis) {
-    int64_t first, end;
-    find_positions(m, axis, &first, &end);
-    return first == 0 && end == m->axes[axis].count;
 }
 
 static bool can_check(const struct map *m, const struct map_stream *s) {
@@ -303,7 +338,10 @@ static bool can_check(const struct map *m, const struct map_stream *s) {
 }
 
 bool le_map_can_guard(const struct map *m) {
-    if (!m->inside || m->scatters || m->paired || m->loose || !m->safe || m->dear || m->way == MAP_TILE)
+    if ((!m->inside && m->windows != MAP_WALKED) || m->scatters || m->paired || m->loose || !m->safe || m->dear ||
+        m->way == MAP_TILE)
+        return false;
+    if (m->windows == MAP_WALKED && !le_map_walk_can_guard(m))
         return false;
     for (int k = 0; k < m->stream_count; k++)
         if (!can_check(m, &m->streams[k]))
@@ -311,12 +349,20 @@ bool le_map_can_guard(const struct map *m) {
     return true;
 }
 
+/* Ends of an axis where threads have elements that do not exist, or that read out of range. */
+static int ends_of(const struct map *m, int axis) {
+    int64_t first, end, count = m->axes[axis].count;
+    find_positions(m, axis, &first, &end);
+    return (first < 0 || (m->inside && m->inside_low[axis] > 0)) +
+           (end > count || (m->inside && m->inside_high[axis] < count));
+}
+
 /* Of the threads that an axis' parts and those of the faster axes take, one run at each end is at an edge. */
 double le_map_edge_share(const struct map *m) {
     const struct map_digits d = le_map_digits(m);
     double before = 1, share = 0; /* of warps */
     for (int k = 0; k < d.count; k++) {
-        int a = d.at[k].axis, ends = (m->inside_low[a] > 0) + (m->inside_high[a] < m->axes[a].count);
+        int a = d.at[k].axis, ends = ends_of(m, a);
         double parts = 1, run = before < WARP ? WARP : before;
         for (int q = k; q < d.count; q++)
             parts *= d.at[q].axis == a ? (double)d.at[q].count : 1;

@@ -11,18 +11,14 @@ static double elements_of(const struct map *m) {
     return elements;
 }
 
-static void count_load(struct le_node *node, void *user) {
-    *(double *)user += node->kind == LE_NODE_LOAD;
-}
-
-/* Additions of an element. Of what windows read, a thread reads most once for all of its sums. */
+/* Additions of an element. Nodes and loads that several of its terms share count once. Of what written out windows
+ * read, a thread reads most once for all of its elements. */
 static double cost_of(const struct map *m) {
-    double loads = 0, cost = (double)le_map_cost(m);
-    if (!m->windows)
-        return cost;
-    for (int k = 0; k < m->result_count; k++)
-        le_node_walk(m->c.ir, m->nodes[k], count_load, &loads);
-    return cost - loads + loads / m->width;
+    if (m->windows == MAP_WALKED)
+        return le_map_walk_operations(m);
+    if (m->windows == MAP_WRITTEN_OUT)
+        return (double)le_map_arithmetic(m) + 1 + (double)le_map_loads(m) / m->width;
+    return (double)le_map_cost(m);
 }
 
 /* A tile reads along each array's own axis: index -1. */
@@ -35,10 +31,11 @@ static void finish(struct le_mapping_search *search, struct le_mapping *mapping,
     double bytes = le_cost_bytes(job, nodes, 1 + search->stage->also_count, index), written = 0;
     for (int k = 0; k < m->result_count; k++)
         written += le_cost_target_bytes(job, m->results[k].stage, le_map_inner(m)->index);
+    double in_flight = part * bytes / elements * (m->windows == MAP_WALKED ? le_map_walk_share(m) : 1);
     struct le_cost cost = {.bytes = bytes + written,
                            .operations = elements * cost_of(m),
                            .threads = elements / part,
-                           .bytes_in_flight = fmax(16, part * bytes / elements),
+                           .bytes_in_flight = fmax(16, in_flight),
                            .launches = 1};
     mapping->seconds = le_cost_seconds(job->facts, &cost);
 }
@@ -55,13 +52,14 @@ static bool is_side_by_side(const struct map *m) {
 
 static struct map *find(struct le_mapping_search *search, const struct le_stage *stage, bool tiles) {
     struct map *m = LE_NEW(search->job->kernel.arena, struct map);
-    bool windows = stage != search->stage;
+    enum map_windows windows = stage != search->stage ? MAP_WRITTEN_OUT : MAP_NO_WINDOWS;
     return le_map_find(m, search->job, stage, tiles, windows) && (!windows || is_side_by_side(m)) ? m : NULL;
 }
 
 /* ---- sums, minima and so on of windows: few terms, many of which are terms of the neighbours', too. They are written
  * out, so that a thread reads what several of its results need once. Their extents are then part of the text. */
 
+#define FEW_TERMS    16 /* more are not written out if a thread can walk through them */
 #define WINDOW_TERMS 128
 #define WINDOW_COST  1024 /* additions of all terms */
 
@@ -128,8 +126,46 @@ static const struct le_stage *without_windows(struct le_mapping_search *search) 
     return reduces(written) ? search->stage : written;
 }
 
-void le_propose_maps(struct le_mapping_search *search) {
-    const struct le_stage *stage = without_windows(search);
+#define WALK_GAIN      0.95 /* of the time: what more elements have to gain, which take the compiler longer */
+#define NOT_OVERLAPPED 0.25 /* of arithmetic, that memory does not hide */
+
+/* Sets how many columns and rows of elements a thread computes, if all of them fit one. Gives a time to compare. */
+static double try_walk(struct le_mapping_search *search, struct le_mapping *mapping, struct map *m, int columns,
+                       int rows) {
+    if (!le_map_set_walk(m, columns, rows) || m->width != columns || !le_map_walk_fits(m))
+        return INFINITY;
+    finish(search, mapping, m, le_map_inner(m)->index);
+    return mapping->seconds + NOT_OVERLAPPED * elements_of(m) * cost_of(m) / search->job->facts->operations_per_second;
+}
+
+/* The same without writing them out: a thread walks through the terms of its elements together. */
+static struct map *find_walk(struct le_mapping_search *search) {
+    struct map *m = LE_NEW(search->job->kernel.arena, struct map);
+    bool found = reduces(search->stage) && search->stage->kind != LE_STAGE_SCATTER &&
+                 le_map_find(m, search->job, search->stage, false, MAP_WALKED);
+    return found ? m : NULL;
+}
+
+static void propose_walk(struct le_mapping_search *search, struct map *m) {
+    struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_WINDOW, le_map_make, m);
+    int64_t columns = 1, rows = 1, rows_most = m->row >= 0 ? MAP_WALK_ROWS : 1;
+    double least = INFINITY;
+    for (int r = 1; r <= rows_most; r *= 2)
+        for (int c = 1; c <= m->widest; c *= 2) {
+            double seconds = try_walk(search, mapping, m, c, r);
+            if (seconds < WALK_GAIN * least) {
+                least = seconds;
+                columns = c;
+                rows = r;
+            }
+        }
+    columns = le_mapping_set(mapping, "columns", columns, 1, m->widest, true);
+    rows = le_mapping_set(mapping, "rows", rows, 1, rows_most, true);
+    le_map_set_walk(m, (int)columns, (int)rows);
+    finish(search, mapping, m, le_map_inner(m)->index);
+}
+
+static void propose_map(struct le_mapping_search *search, const struct le_stage *stage) {
     struct map *m = find(search, stage, true);
     if (m && m->way == MAP_TILE) {
         struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_TILE, le_map_make, m);
@@ -145,4 +181,12 @@ void le_propose_maps(struct le_mapping_search *search) {
     le_mapping_set(mapping, "vector", m->width, 1, m->width, true);
     le_mapping_set(mapping, "unrolled", m->unroll, 1, 16, true);
     finish(search, mapping, m, le_map_inner(m)->index);
+}
+
+void le_propose_maps(struct le_mapping_search *search) {
+    struct map *walk = find_walk(search);
+    if (!walk || le_map_walk_terms(walk) <= FEW_TERMS)
+        propose_map(search, without_windows(search));
+    if (walk)
+        propose_walk(search, walk);
 }
