@@ -86,11 +86,13 @@ static void several_points(void **state) {
                       whole[] = "columns vector=4 chunk=1048576 parts=1",
                       kernels[] = "y[i] = sum(j: w[j] / (1 + (x[i] - p[j])**2))",
                       pulls[] = "a[i,d] = sum(j: m[j] / (0.01 + (p[j,0] - p[i,0])**2 + (p[j,1] - p[i,1])**2)**1.5 * "
-                              "(p[j,d] - p[i,d]))";
+                                "(p[j,d] - p[i,d]))";
     neighbours(kernels, "x 40, p 2100, w 2100", cut);
     neighbours(kernels, "x 1200, p 70, w 70", whole);
     neighbours(kernels, "x 38, p 1031, w 1031", pairs);
-    neighbours("in x: f64[n]\n" "y[i] = sum(j: w[j] / (x[i] - p[j]))", "x 12, p 1100, w 1100", cut);
+    neighbours("in x: f64[n]\n"
+               "y[i] = sum(j: w[j] / (x[i] - p[j]))",
+               "x 12, p 1100, w 1100", cut);
     neighbours("y[i] = sum(j: w[j] / (x[i] * p[j]))", "x 200, p 2000, w 2000", cut);
     neighbours("y[i] = sum(j: w[j] * sqrt(abs(x[i] - p[j]))) / sum(j: (x[i] - p[j])**2)", "x 40, p 1100, w 1100", cut);
     neighbours("y[i] = sum(j: abs(x[i] - p[j] - max(k: w[k] * abs(x[i] - p[k]))))", "x 40, p 110, w 110", whole);
@@ -109,7 +111,7 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(types), cmocka_unit_test(terms), cmocka_unit_test(several_points),
-                                       cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(types), cmocka_unit_test(terms),
+                                       cmocka_unit_test(several_points), cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

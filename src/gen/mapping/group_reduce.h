@@ -52,7 +52,7 @@ struct group {
     /* Of a chain whose units warps compute: loads that they bring to shared memory first, where each warp has slots */
     struct le_node *staged[LOADS_MAX];
     struct le_variable *slots[LOADS_MAX], *fetch;
-    int staged_count, staged_width; /* terms of a vector that is brought there */
+    int staged_count, staged_width;  /* terms of a vector that is brought there */
     struct le_variable *term, *many; /* functions of a term's number: the totals of one term, and of `width` terms */
 };
 struct team_stage {
