@@ -473,6 +473,24 @@ template <int W, class T> __device__ inline void le_write(T *to, const T (&from)
     for (int k = 0; k < (int)(W * sizeof(T) / sizeof(chunk)); k++)
         ((chunk *)to)[k] = all.chunks[k];
 }
+//: le_read_whole
+// 4 neighbours that the kernel does not write before it has used them, from an address that is a multiple of their size.
+// Compilers do not take the read apart, even if each element is used elsewhere, and read once what is read again.
+template <int W, class T> __device__ inline void le_read_whole(T (&to)[W], const T *from) {
+#if !defined(__LEAT_SIM__)
+    if (W * sizeof(T) == 16) {
+        union { uint4 chunk; T at[W]; } all;
+        asm("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(all.chunk.x), "=r"(all.chunk.y), "=r"(all.chunk.z), "=r"(all.chunk.w)
+            : "l"(__cvta_generic_to_global(from)));
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            to[k] = all.at[k];
+        return;
+    }
+#endif
+    le_read<W>(to, from);
+}
 //: le_leaves_last le_read_through
 // What is read once, while about as much is written, is to leave L2 last. Then what is written goes to memory soon and
 // in its order, which memory has less trouble with: on an H200 softmax of rows of 65,536 takes 1.005 of a copy's time and

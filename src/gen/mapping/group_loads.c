@@ -318,7 +318,7 @@ int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node
     if (g->chain && g->axis_count == 1 && range_at(c, g, last->position)->by == 1 && le_chain_unroll(g) >= CHAIN_WIDTH)
         count = le_group_loads(c, g, loads);
     for (int k = 0; k < count; k++)
-        if (le_type_size(c->ir->values.at[loads[k]->value].type) <= 4 &&
+        if (le_type_size(c->ir->values.at[loads[k]->value].type) == 4 &&
             le_team_is_wide(c, loads[k], &g->indices[last->position], CHAIN_WIDTH))
             loads[wide++] = loads[k];
     return wide;

@@ -204,7 +204,9 @@ static void bind_wide(struct codegen *c, const struct group *g, struct le_block 
         bind_last(c, g, base, le_minus(t, place, within));
         for (int k = 0; k < count; k++) {
             some[k] = le_group_array(c, base, loads[k], "some", CHAIN_WIDTH);
-            le_group_read(c, base, loads[k], CHAIN_WIDTH, le_ktree_use(t, some[k]));
+            struct le_expression *from = le_ktree_address(t, le_codegen_trusted_place(c, loads[k], base));
+            struct le_expression *x[] = {le_ktree_use(t, some[k]), from};
+            le_do(t, base, LE_CALL_READ_WHOLE, &LE_STATIC_NUMBER(CHAIN_WIDTH), x);
         }
         le_ktree_close(t, base);
     }
