@@ -97,8 +97,8 @@ static struct le_expression *pitch_of(struct map *m, const struct map_stream *s)
 }
 
 /* `span` elements from column `at` of the row on. */
-static struct le_expression *checked_element(const struct map_span *to, struct le_block *block, int at, int more, int span,
-                                        struct le_expression **inside) {
+static struct le_expression *checked_element(const struct map_span *to, struct le_block *block, int at, int more,
+                                             int span, struct le_expression **inside) {
     const struct row_reading *r = to->user;
     struct map *m = to->m;
     at += more;
@@ -202,8 +202,12 @@ static void read_row(const struct row_reading *r) {
 static void read_rows(struct map *m, const struct map_stream *s, struct le_block *block, bool guarded) {
     struct le_kernel_tree *t = m->c.tree;
     struct row_reading r = {.s = s, .guarded = guarded};
-    r.span = (struct map_span){
-        .m = m, .load = s->loads[0], .array = s->array, .columns = columns_of(m, s), .element = checked_element, .user = &r};
+    r.span = (struct map_span){.m = m,
+                               .load = s->loads[0],
+                               .array = s->array,
+                               .columns = columns_of(m, s),
+                               .element = checked_element,
+                               .user = &r};
     struct le_block *rows = le_ktree_open_each(t, block, "row", rows_of(m, s), &r.span.row);
     r.block = rows;
     r.turn = m->way == MAP_ROWS ? le_ktree_int(t, 0) : r.span.row;
