@@ -4,11 +4,10 @@
 #include <stdlib.h>
 
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
-#define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
-#define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
-#define WALK_COLUMNS        8    /* at most; vectors of more elements need more registers than they save reads */
-#define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
-#define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
+#define DEAREST_COST        1024               /* the same where one loop makes the elements that end a row */
+#define WALK_COLUMNS        8  /* at most; vectors of more elements need more registers than they save reads */
+#define AHEAD_BYTES         16 /* that a thread reads before it computes: 2,048 threads are enough */
+#define SCATTER_AHEAD_BYTES 64 /* the same where a block's threads go on and on */
 
 static const struct le_range *range_of(const struct map *m, int index) {
     return le_range_of(m->c.space, index);
@@ -20,57 +19,6 @@ int le_map_size(const struct map *m, int value) {
 
 const struct map_axis *le_map_inner(const struct map *m) {
     return &m->axes[m->axis_count - 1];
-}
-
-static int64_t parts_of(int64_t count, int64_t part) {
-    return count / part + (count % part != 0);
-}
-
-static void add_digit(struct map_digits *d, int axis, int64_t count, int64_t unit) {
-    d->at[d->count++] = (struct map_digit){.axis = axis, .count = count, .unit = unit};
-}
-
-/* Neighbouring threads take the vectors of up to a warp's width of columns, then rows. If a row has more columns, a few
- * rows of these columns come before the next columns, because the rows share what they read. */
-static void add_rows_and_columns(const struct map *m, struct map_digits *d, int64_t vectors, int64_t rows) {
-    int inner = m->axis_count - 1;
-    int64_t across = parts_of(vectors, WARP), down = across > 1 ? parts_of(rows, MAP_ROWS_DOWN) : 1;
-    int64_t lanes = parts_of(vectors, across), groups = parts_of(rows, down);
-    add_digit(d, inner, lanes, 1);
-    if (!m->between)
-        add_digit(d, m->row, groups, 1);
-    if (across == 1)
-        return;
-    add_digit(d, inner, across, lanes);
-    if (!m->between)
-        add_digit(d, m->row, down, groups);
-}
-
-struct map_digits le_map_digits(const struct map *m) {
-    struct map_digits d = {.count = 0};
-    int inner = m->axis_count - 1;
-    bool tile = m->way == MAP_TILE, rows = m->way == MAP_ROWS;
-    int64_t columns = parts_of(m->axes[inner].count + m->phase, tile ? m->tile_columns : m->width);
-    if (rows) {
-        add_rows_and_columns(m, &d, columns, parts_of(m->axes[m->row].count, m->unroll));
-    } else {
-        add_digit(&d, inner, columns, 1);
-        if (tile)
-            add_digit(&d, m->row, parts_of(m->axes[m->row].count, m->tile_rows), 1);
-    }
-    for (int a = inner - 1; a >= 0; a--)
-        if (m->way == MAP_FLAT || a != m->row)
-            add_digit(&d, a, m->axes[a].count, 1);
-    return d;
-}
-
-bool le_map_count_items(struct map *m) {
-    const struct map_digits d = le_map_digits(m);
-    m->items = 1;
-    for (int k = 0; k < d.count; k++)
-        if (!le_mul_i64(m->items, d.at[k].count, &m->items))
-            return false;
-    return m->items <= ITEMS_MAX;
 }
 
 /* ---- places of loads and stores */
@@ -565,6 +513,7 @@ static bool find_walking(struct map *m) {
     m->asks = false;
     walk_point(m, find_asking, m);
     find_interior(m);
+    m->width = m->unroll = 1;
     if (m->asks || !le_map_find_slides(m))
         return false;
     le_map_find_streams(m);

@@ -10,14 +10,14 @@
 #define LINE_BYTES     128
 #define SCHEDULERS     4  /* of a multiprocessor, each of which issues an instruction in a clock */
 #define IN_FLIGHT      16 /* instructions that keep a scheduler busy */
-#define ALIKE_MAX      8 /* instructions of a warp that do not wait for each other: one for each element, up to so many */
+#define ALIKE_MAX      8  /* most instructions of a warp that do not wait for each other: one for each element */
 
-static int words(int size) {
+static int words_of(int size) {
     return (size + 3) / 4;
 }
 
 static int type_words(enum le_type type) {
-    return words((int)le_type_size(type));
+    return words_of((int)le_type_size(type));
 }
 
 /* Registers of a thread. */
@@ -28,7 +28,7 @@ static int registers_of(const struct map *m) {
         int near = 0, chunks = le_walk_terms(m, w) > LE_CHAIN_TERMS;
         for (int q = 0; q < w->slide_count; q++)
             near += le_slide_rows_at_once(m, &w->slides[q]) * le_slide_columns(m, &w->slides[q]) *
-                    words(le_map_size(m, w->slides[q].load->value));
+                    words_of(le_map_size(m, w->slides[q].load->value));
         for (int q = 0; q < w->node_count; q++) {
             int own = elements * type_words(w->nodes[q]->operands[0]->type);
             totals += own;
