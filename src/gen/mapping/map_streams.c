@@ -201,6 +201,12 @@ static bool is_merged(const struct map *m, const struct le_affine *f) {
     return false;
 }
 
+/* The index of a loop on the host, of which every turn has its own value. */
+static bool varies(const struct map *m, int index) {
+    const struct le_range *r = le_range_of(m->c.space, index);
+    return r->dynamic || (m->c.ir->indices.at[index].host && le_range_count(r) != 1);
+}
+
 /* Whether all of the subscript's values are inside, for all positions, the rows around them, and these columns. */
 static bool stays_inside(const struct map *m, const struct map_stream *s, int d, const struct le_affine *f, int column,
                          int span) {
@@ -208,6 +214,8 @@ static bool stays_inside(const struct map *m, const struct map_stream *s, int d,
     for (int k = 0; k < f->count; k++) {
         int a = axis_of(m, f->index[k]);
         const struct le_range *r = le_range_of(m->c.space, f->index[k]);
+        if (varies(m, f->index[k]))
+            return false;
         low += f->factor[k] * r->low;
         high += f->factor[k] * r->low;
         if (a < 0)
@@ -247,7 +255,8 @@ bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int c
     for (int k = 0; k < f.count; k++) {
         const struct le_range *r = le_range_of(m->c.space, f.index[k]);
         start += f.factor[k] * r->low;
-        if (f.index[k] != m->axes[inner].index && axis_of(m, f.index[k]) >= 0 && f.factor[k] * r->by % m->width != 0)
+        if (varies(m, f.index[k]) ||
+            (f.index[k] != m->axes[inner].index && axis_of(m, f.index[k]) >= 0 && f.factor[k] * r->by % m->width != 0))
             return false;
     }
     return start % m->width == 0;
@@ -263,7 +272,7 @@ bool le_map_stays_inside(const struct map *m, const struct le_node *load, int d)
     for (int k = 0; k < f.count; k++) {
         const struct le_range *r = le_range_of(m->c.space, f.index[k]);
         int a = axis_of(m, f.index[k]);
-        if (r->dynamic)
+        if (varies(m, f.index[k]))
             return false;
         widen_interval(r->low, a < 0 ? r->high - 1 : r->low, f.factor[k], &low, &high);
         if (a < 0)

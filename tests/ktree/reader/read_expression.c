@@ -189,7 +189,7 @@ static struct le_static read_static(struct kernel_reader *r) {
 
 static struct le_expression *call(struct kernel_reader *r, int code) {
     const struct le_call_properties *p = &le_calls[code];
-    struct le_static statics[16];
+    struct le_static statics[32];
     int count = 0, type = p->type;
     if (le_read_peek(&r->text) == '<')
         do {
