@@ -475,7 +475,7 @@ template <int W, class T> __device__ inline void le_write(T *to, const T (&from)
 }
 //: le_read_whole
 // 4 neighbours that the kernel does not write before it has used them, from an address that is a multiple of their size.
-// Compilers do not take the read apart, even if each element is used elsewhere, and read once what is read again.
+// The assembly keeps the compiler from splitting the read into elements.
 template <int W, class T> __device__ inline void le_read_whole(T (&to)[W], const T *from) {
 #if !defined(__LEAT_SIM__)
     if (W * sizeof(T) == 16) {
@@ -556,14 +556,8 @@ template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) 
         }
         return;
     }
-    if (BYTES == 4 || BYTES == 8) {
-        le_fetch_near<W>(to, from);
-        return;
-    }
 #endif
-    T x[W];
-    le_read<W>(x, from);
-    le_write<W>(to, x);
+    le_fetch_near<W>(to, from);
 }
 __device__ inline void le_fetched() {
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800

@@ -239,7 +239,7 @@ int le_group_loads(struct codegen *c, const struct group *g, struct le_node **lo
     return found_loads(&l, loads);
 }
 
-/* What changes from term to term, but not with the index. */
+/* Nodes that change from term to term, but not with the index. */
 struct shared_search {
     const struct group *terms;
     int index, epoch;

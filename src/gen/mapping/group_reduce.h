@@ -23,7 +23,7 @@ struct group;
 struct side {
     int index, width;            /* width 1: a thread has one value, and nothing of the rest is used */
     struct le_expression *first; /* place of the first value */
-    /* What is known for each value: the groups' totals, and nodes that terms use but that do not change along them. */
+    /* Known for each value: the groups' totals, and nodes that terms use but that do not change along them. */
     struct group *groups[GROUPS_MAX];
     struct le_expression *totals[GROUPS_MAX];
     struct le_node *nodes[LOADS_MAX];
@@ -101,7 +101,8 @@ bool le_group_is_dense(struct codegen *c, const struct group *g,
                        const struct le_node *load); /* whether its elements lie side by side along the terms */
 /* Whether `width` elements along the index are contiguous and aligned. */
 bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width);
-/* How many values of the kept index, at most of so many bytes, the loads of the terms have side by side in memory. */
+/* Returns how many consecutive values of the kept index one vector of at most most_bytes bytes covers: the terms' loads
+ * must read them from adjacent memory. */
 int le_side_width(struct codegen *c, const struct group *g, int index, int most_bytes);
 /* How many values of the kept index a thread can have where the loads of the terms are the same for all of them, or of
  * chains side by side in memory. */

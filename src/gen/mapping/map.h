@@ -88,7 +88,7 @@ struct map_walk {
     struct le_variable *totals[MAP_WALK_NODES], *units[MAP_WALK_NODES]; /* units: of chunks; NULL: there is only one */
     bool done;                                                          /* the totals are known */
 };
-/* What the stage's reductions of windows are. */
+/* How the stage's reductions of windows are computed. */
 enum map_windows {
     MAP_NO_WINDOWS,
     MAP_WRITTEN_OUT, /* one expression each (maps.c) */
@@ -282,10 +282,10 @@ void le_map_read_span(const struct map_span *to, struct le_block *block, int at,
 struct le_expression *le_map_fill_of(struct map *m, const struct le_node *load,
                                      struct le_block *block); /* what an element out of range counts as */
 bool le_map_moves(const struct le_node *load);                /* what is out of range is read elsewhere in the array */
-/* What was read ahead for load number `load` of the stream, at the element. */
+/* Returns the element that was read ahead for load number `load` of the stream. */
 struct le_expression *le_map_read_element(struct map *m, const struct map_stream *s, int load,
                                           const struct map_spot *at);
-/* Where an element's part lies among the parts of both streams or results. */
+/* Returns the position of an element's part among the parts of both streams or results. */
 struct le_expression *le_map_part_of_pair(struct map *m, const struct map_pair *pair, struct le_expression *element);
 const char *le_map_wish(struct map *m, const struct map_stream *s, const char *what); /* a name for what it reads */
 

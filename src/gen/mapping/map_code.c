@@ -252,7 +252,7 @@ static struct le_expression *target_place(struct map *m, const struct map_result
     return le_codegen_trusted_place(&m->c, &target, block);
 }
 
-/* Of an unrolled iteration: the elements that exist. */
+/* Finds which elements of an unrolled iteration exist. */
 static void write_elements(struct map *m, struct le_block *block, struct le_expression *turn) {
     struct map_spot at = {.turns = block, .turn = turn};
     le_map_bind_outer(m, block, turn);

@@ -16,13 +16,13 @@ const char *le_map_wish(struct map *m, const struct map_stream *s, const char *w
     return le_arena_format(m->c.arena, "%s_%s", le_codegen_value_name(&m->c, s->loads[0]->value), what);
 }
 
-/* Where an element's part lies among the parts of both streams or results. */
+/* Returns the position of an element's part among the parts of both streams or results. */
 struct le_expression *le_map_part_of_pair(struct map *m, const struct map_pair *pair, struct le_expression *element) {
     struct le_kernel_tree *t = m->c.tree;
     return le_plus(t, le_times_int(t, element, 2), le_ktree_int(t, pair->imaginary));
 }
 
-/* What was read ahead for load number `load` of the stream, at the element. */
+/* Returns the element that was read ahead for load number `load` of the stream. */
 struct le_expression *le_map_read_element(struct map *m, const struct map_stream *s, int load,
                                           const struct map_spot *at) {
     struct le_kernel_tree *t = m->c.tree;
@@ -123,7 +123,7 @@ static struct le_expression *checked_element(const struct map_span *to, struct l
     return le_codegen_near(&m->c, &near, block, inside);
 }
 
-/* What an element out of range counts as. */
+/* Returns the value of an element out of range. */
 struct le_expression *le_map_fill_of(struct map *m, const struct le_node *load, struct le_block *block) {
     struct codegen *c = &m->c;
     int stored = (int)c->ir->values.at[load->value].type;
@@ -145,7 +145,7 @@ static void read_element(const struct map_span *r, struct le_block *block, int a
     le_ktree_set(t, block, near_element(r, at + more), x);
 }
 
-/* Where not all of a vector is in range, elements are read, or filled if none is. */
+/* If part of a vector is out of range, it is read element by element. If all of it is, it is filled. */
 static void read_vector(const struct map_span *r, struct le_block *block, int at, int width, bool none) {
     struct le_kernel_tree *t = r->m->c.tree;
     struct le_expression *inside, *from = le_ktree_address(t, r->element(r, block, at, 0, width, &inside));

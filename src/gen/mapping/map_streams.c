@@ -74,7 +74,7 @@ static struct map_stream stream_of(const struct map *m, struct le_node *load, co
     return s;
 }
 
-/* What two reads are apart: some columns, or rows and columns. */
+/* The distance between two reads: columns, or rows and columns. */
 static bool find_shift(const struct map *m, const struct map_stream *s, const struct le_node *load,
                        const struct map_place *p, int *row, int *column) {
     int64_t apart = p->start - s->place.start, pitch = llabs(s->pitch);

@@ -260,7 +260,7 @@ bool le_map_walk_can_guard(const struct map *m) {
     return true;
 }
 
-/* What the terms of an element share. */
+/* Nodes that all terms of an element share. */
 static void find_fixed(struct map *m, struct map_walk *w, struct le_node *node, int epoch) {
     if (node->kind == LE_NODE_REDUCE || le_note_met(m->c.notes, node, epoch))
         return;

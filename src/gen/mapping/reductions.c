@@ -239,7 +239,7 @@ static int most_vector(const struct shared_terms *s, bool narrow) {
     return width;
 }
 
-/* Of a thread with so many columns: what does not change along them is computed once. */
+/* The cost if each thread computes `width` columns. Nodes that are the same for all columns are computed once. */
 static struct le_cost with_vector(const struct shared_terms *s, struct le_cost cost, int width) {
     struct team_stage *t = &s->r->t;
     double shared = 0;

@@ -63,7 +63,7 @@ static bool fits(const struct le_device_facts *facts, const struct row_need *nee
 #define START_SECONDS   0.25e-6 /* of a multiprocessor that starts a block while others run; twice that in clusters */
 #define SEEN            0.6     /* of the shorter one of memory and arithmetic, what one other block does not hide */
 
-/* Of the multiprocessor's blocks, for the lines of memory that their warps' requests go over. */
+/* Time of the multiprocessor's blocks for the lines of memory that their warps' requests touch. */
 static double seconds_of_lines(const struct row_need *need, const struct row_shape *s, int64_t blocks) {
     int of_request = s->strip < WARP ? s->strip : WARP; /* columns */
     int lines = (of_request * need->element + LINE_BYTES - 1) / LINE_BYTES;

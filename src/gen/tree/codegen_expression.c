@@ -302,7 +302,7 @@ static const struct held *make_len(struct codegen *c, const struct le_node *node
     return new_held(c, c->root, le_codegen_fits_int(length, length) ? le_to_int(c->tree, x) : le_codegen_wide(c, x));
 }
 
-/* What is made of extents alone is a parameter. */
+/* A value computed from extents alone is a parameter. */
 static const struct held *make_known(struct codegen *c, struct le_node *node) {
     struct le_affine known;
     struct le_space space = *c->space;

@@ -64,7 +64,7 @@ static bool are_parts(const struct leat_call *call, const struct le_contract_ope
            le_device_other_part(call, re->value, &is_imaginary) == im->value && !is_imaginary;
 }
 
-/* Of two products without factors, the one of which all strides count pairs of numbers, as those of the other do. */
+/* Whether the contraction has two products without factors whose operands have the same strides, all of them even. */
 static bool walks_pairs(const struct le_contract *c) {
     const struct le_contract_axes *all[] = {&c->batch, &c->rows, &c->columns, &c->terms};
     bool does = c->form.product_count == 2 && !c->form.kept && !c->form.products[0].scale && !c->form.products[1].scale;
