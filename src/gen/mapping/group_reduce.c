@@ -19,7 +19,7 @@ int64_t le_reduce_terms(const struct team_stage *t) {
 
 /* ---- pieces of the kernels */
 
-/* Registers of a thread's totals. Each further point of a chain counts half, because it shares the reads and loops. */
+/* Bytes of a thread's totals. Each further point of a chain counts half, because it shares the reads and loops. */
 static int own_bytes(const struct team_stage *t, const struct group *g) {
     return le_group_bytes(g) * (g->chain ? t->side.width + 1 : 2) / 2;
 }

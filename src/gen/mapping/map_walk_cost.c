@@ -41,7 +41,7 @@ static int registers_of(const struct map *m) {
     return REGISTERS_USED + most;
 }
 
-/* Instructions that a thread issues for all of its elements. */
+/* Work of a thread for all of its elements. */
 struct walk_work {
     double issued, loads,
         lines; /* instructions but for loads and stores; these; lines of memory that a warp's ask for */
