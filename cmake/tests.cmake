@@ -81,10 +81,10 @@ set_tests_properties(tests/examples PROPERTIES LABELS once)
 
 find_program(LEAT_CXX NAMES $ENV{CXX} c++ g++ clang++) # sim compiles CUDA C with it
 
-# Programs with expected results, as text. Each file is one test. Sanitizer builds run every other program.
+# Programs with expected results, as text. Each file is one test. Sanitizer builds run every fourth program.
 set(programs_here "")
 if(LEAT_SANITIZE)
-  set(programs_here --only 0/2)
+  set(programs_here --only 0/4)
 endif()
 leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c ${PROJECT_SOURCE_DIR}/tests/programs/kernel_texts.c)
 target_link_libraries(run_programs PRIVATE m)
@@ -99,13 +99,14 @@ foreach(cases ${program_files})
 endforeach()
 
 # Slow with sanitizers, and covering no code that smaller tests do not cover.
-set_tests_properties(tests/programs/products_large tests/programs/products_half tests/programs/products_orders tests/programs/large
+set_tests_properties(tests/programs/products_large tests/programs/products_half tests/programs/products_orders tests/programs/products_three
+                     tests/programs/contractions_own tests/programs/large
                      tests/api/device_results tests/api/lengths tests/device/canceling/sim tests/device/endings/sim tests/device/code/sim
                      device/cpu/machine/ops_scan sim/grid/sim_planted PROPERTIES LABELS once)
 
 # These compile several hundred kernels for sim.
 foreach(name mapping/border device_code mapping/group_reduce interpreter/interpreter mapping/map mapping/map_window mapping/private_scatter
-             mapping/reuse mapping/group_chain cuda/reduce_pieces mapping/scan_kernel)
+             mapping/reuse mapping/group_chain cuda/reduce_pieces mapping/scan_kernel mapping/unroll_jam)
   set_tests_properties(gen/${name} PROPERTIES LABELS once)
 endforeach()
 
@@ -153,24 +154,24 @@ function(leat_mapping_test mapping part first)
   endif()
 endfunction()
 foreach(mapping "grid" "block threads=64" "warp" "columns chunk=64") # of any number of terms, also none
-  leat_mapping_test(${mapping} 1/20 reductions_empty.txt reductions_first.txt)
+  leat_mapping_test(${mapping} 1/40 reductions_empty.txt reductions_first.txt)
 endforeach()
 foreach(mapping "grid" "block threads=64" "warp" "columns chunk=1024" "loop") # sums with reuse
-  leat_mapping_test(${mapping} 3/36 chains.txt)
+  leat_mapping_test(${mapping} 3/60 chains.txt)
 endforeach()
 foreach(mapping "reuse" "reuse across=16 rows=2 columns=2 depth=4")
-  leat_mapping_test(${mapping} 2/24 reuse.txt distances.txt tiles.txt)
+  leat_mapping_test(${mapping} 2/40 reuse.txt distances.txt tiles.txt)
 endforeach()
 foreach(mapping "columns chunk=64" "columns parts=4 chunk=64" "lanes") # several columns of a thread; short rows
-  leat_mapping_test(${mapping} 4/12 reductions_narrow.txt)
+  leat_mapping_test(${mapping} 4/24 reductions_narrow.txt)
 endforeach()
-leat_mapping_test("columns parts=8 chunk=64" 5/24 chains_of_reductions.txt reductions_first.txt)
+leat_mapping_test("columns parts=8 chunk=64" 5/48 chains_of_reductions.txt reductions_first.txt)
 leat_mapping_test("rows strip=4 cluster=2" 2/16 chains_of_reductions.txt)
 foreach(mapping "window columns=4 rows=4" "window columns=2 rows=8" "window columns=1 rows=16" "window columns=2 rows=1")
-  leat_mapping_test(${mapping} 3/12 windows.txt windows_walks.txt windows_totals.txt)
+  leat_mapping_test(${mapping} 3/20 windows.txt windows_walks.txt windows_totals.txt)
 endforeach()
 foreach(mapping "scan-loop" "scan-columns warps=2" "scan-lanes lanes=32" "scan-block threads=64" "scan-tiles")
-  leat_mapping_test(${mapping} 3/80 scans.txt)
+  leat_mapping_test(${mapping} 3/120 scans.txt)
 endforeach()
 foreach(mapping "scatter-private copies=2" "scatter-blocks" "scatter-loop")
   leat_mapping_test(${mapping} 1/9 scatters.txt zeros.txt)

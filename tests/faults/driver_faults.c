@@ -370,10 +370,10 @@ static uint64_t step_of(const struct scenario *scenario, const struct fault_kind
     if (kind->library != LIBRARY_DRIVER)
         return 1;
     if (getenv("LEAT_INTERPRET"))
-        return 41;
+        return 83;
     if (kind->when != ALWAYS)
         return 23;
-    return scenario == &scenarios[0] ? 2 : scenario->expected ? 3 : scenario->run == run_module ? 5 : 17;
+    return scenario == &scenarios[0] ? 2 : scenario->expected ? 3 : scenario->run == run_module ? 5 : 29;
 }
 
 /* first: the calls of opening fail, too. */

@@ -3,8 +3,8 @@
  * closed, leave no file, and leave the context fit to do the same work again. The same for every call on files, whose
  * failure is the file's or, in the code cache, nobody's.
  *
- * usage: faults [all] [SCENARIO]...; all: every request of programs on sim, too, all from every point on, and code that
- * is compiled anew, which empties the code cache. */
+ * usage: faults [all] [SCENARIO]...; all: every request, all from every point on, and code that is compiled anew, which
+ * empties the code cache. */
 #include "file_calls.h"
 #include "leat.h"
 #include <dirent.h>
@@ -612,7 +612,7 @@ static const struct scenario {
     {.name = "npy in memory", .run = npy_memory},
     {.name = "dlpack", .run = dlpack},
     {.name = "dlpack_versioned", .run = dlpack_versioned},
-    {.name = "account", .run = account},
+    {.name = "account", .run = account, .step = 5},
     {.name = "streams", .run = streams},
     {.name = "ledger", .run = ledger},
     {.name = "time loop", .run = time_loop},

@@ -108,7 +108,7 @@ def test_asarray_keeps_values(source):
         values = [False, True] if source == "bool" else [0.5, -0.0, np.nan, np.inf, -np.inf, *sorted(limits)]
     with np.errstate(over="ignore"):
         x = np.array(values).astype(source) if source in FLOATS else np.array(values, dtype=source)
-    for target in INTEGERS:
+    for target in INTEGERS[::3] if DEVICE == "sim" else INTEGERS:  # sim compiles a kernel for each pair
         of_target = [v == v and abs(v) != np.inf and v == int(v) and np.iinfo(target).min <= int(v) <= np.iinfo(target).max
                      for v in x.tolist()]
         good = x[of_target]
