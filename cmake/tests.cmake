@@ -185,6 +185,20 @@ foreach(part RANGE 63)
   leat_test(tests/programs/cuda_${part} run_programs --device cuda --only ${part}/64 ${program_files})
   set_tests_properties(tests/programs/cuda_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endforeach()
+# With LEAT_BITS=portable products, too, have the CPU's bits.
+list(FILTER program_files INCLUDE REGEX "/(contractions|products|dots|chains)[^/]*[.]txt$")
+leat_test(tests/programs/sim_portable run_programs --device sim --only 3/90 ${program_files})
+set_tests_properties(tests/programs/sim_portable PROPERTIES LABELS once)
+if(NOT LEAT_CXX)
+  set_tests_properties(tests/programs/sim_portable PROPERTIES DISABLED ON)
+endif()
+foreach(part RANGE 7)
+  leat_test(tests/programs/cuda_portable_${part} run_programs --device cuda --only ${part}/8 ${program_files})
+  set_tests_properties(tests/programs/cuda_portable_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()
+get_property(portable DIRECTORY PROPERTY TESTS)
+list(FILTER portable INCLUDE REGEX "_portable")
+set_property(TEST ${portable} APPEND PROPERTY ENVIRONMENT LEAT_BITS=portable)
 
 # Compiles some of the programs' kernels with NVRTC for several architectures. tests/kernels/kernels.sh BUILD all compiles all of them,
 # and writes its table.
