@@ -346,6 +346,15 @@ void le_group_stage(struct codegen *c, struct group *g, int warps) {
     }
 }
 
+/* Whether each point of the stage reads elements of its own: they would only displace in the first-level cache what
+ * several points read. */
+static bool is_of_one_point(const struct codegen *c, const struct le_node *load) {
+    bool found = true;
+    for (int k = 0; k < c->stage->index_count; k++)
+        found &= le_node_depends(load, c->stage->indices[k]);
+    return found;
+}
+
 static void emit_fetch(struct codegen *c, struct group *g, struct le_block *block) {
     struct le_kernel_tree *t = c->tree;
     struct le_variable *parameters[] = {le_ktree_variable(t, "at", le_group_counting(g)),
@@ -357,7 +366,8 @@ static void emit_fetch(struct codegen *c, struct group *g, struct le_block *bloc
         struct le_expression *from = le_codegen_trusted_place(c, g->staged[k], inner);
         struct le_expression *x[] = {le_ktree_address(t, slot_of(c, g, k, le_ktree_use(t, parameters[1]))),
                                      le_ktree_address(t, from)};
-        le_do(t, inner, LE_CALL_FETCH_NEAR, &LE_STATIC_NUMBER(g->staged_width), x);
+        enum le_library_call call = is_of_one_point(c, g->staged[k]) ? LE_CALL_FETCH : LE_CALL_FETCH_NEAR;
+        le_do(t, inner, call, &LE_STATIC_NUMBER(g->staged_width), x);
     }
     le_ktree_close_with(t, inner, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
 }
