@@ -2,12 +2,17 @@
  * each stage that reads them, if that can keep strips of the columns on chip and this is faster: then the columns are
  * read once instead of once for each stage.
  *
- * The other case is a stage with one reader: what the maker computes for an element, a sum of few terms, is computed
- * where the reader needs it, if that lets the reader unroll a kept index (unroll_jam.c). Planning calls it for each
- * stage that a device runs. It cannot be a pass of the IR: whether sums are short, and whether a team takes the reader
- * as it is then, depends on the extents of one binding and on the device, which passes do not know. */
+ * The other cases are stages with one reader. What the maker computes for an element, a sum of few terms, is computed
+ * where the reader needs it, if that lets the reader unroll a kept index (unroll_jam.c). A reduction that is part of
+ * another one's terms has a kernel of its own, so that threads share its terms, unless its values take much memory
+ * beside what they are computed from. Planning calls it for each stage that a device runs. It cannot be a pass of the
+ * IR: whether sums are short, and whether a team takes the reader as it is then, depends on the extents of one binding
+ * and on the device, which passes do not know. */
 #include "gen/mapping/group_reduce.h"
+#include "gen/mapping/mapping.h"
 #include <math.h>
+
+#define STORED_SHARE 4 /* of what an inner reduction reads, 1/4 may be stored and read again */
 
 struct read_search {
     const struct le_stage *maker;
@@ -85,6 +90,11 @@ double le_device_seconds(const struct le_device_kernel_job *job) {
     return le_mapping_of_map(&own, job->kernel.stage)->seconds;
 }
 
+/* Whether the array of an inner reduction's values is small beside what they are computed from. */
+static bool is_worth_storing(const struct le_device_kernel_job *job, const struct le_stage *maker) {
+    return STORED_SHARE * le_cost_target_bytes(job, maker, -1) <= le_cost_bytes(job, &maker->node, 1, -1);
+}
+
 struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker) {
     struct codegen c;
     struct team_stage t;
@@ -92,10 +102,12 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     struct le_device_kernel_job own = *job;
     own.kernel = le_kernel_begin(&job->kernel);
     le_codegen_begin(&c, &own, &made, "");
-    if (!can_be_made_there(&c, maker) || c.ir->values.at[maker->target].uses != 1 || !le_team_is_few(&c, maker->node))
+    const bool few = le_team_is_few(&c, maker->node);
+    if (!can_be_made_there(&c, maker) || c.ir->values.at[maker->target].uses != 1 || (!few && !maker->inner))
         return NULL;
     made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
-    if (le_device_reads(c.ir, &made, maker) || !le_team_spread(&c, &made, &t) || !le_team_takes(&t))
+    if (le_device_reads(c.ir, &made, maker))
         return NULL;
-    return made.node;
+    const bool spreads = few && made.kind == LE_STAGE_MAP && le_team_spread(&c, &made, &t) && le_team_takes(&t);
+    return spreads || (maker->inner && !is_worth_storing(&own, maker)) ? made.node : NULL;
 }

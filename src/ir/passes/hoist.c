@@ -69,6 +69,16 @@ static bool may_fail(struct hoist *h, struct le_node *node) {
     return g.found;
 }
 
+/* Whether a device should have a kernel for it: threads share the terms of a reduction that is a kernel's own, but one
+ * thread alone would compute one that is part of a term of another reduction, or of an element that is scattered. own:
+ * its loops. */
+static bool is_inner(const struct hoist *h, const struct path *own) {
+    bool inner = h->stage->kind == LE_STAGE_SCATTER && own->count > 0;
+    for (int k = 0; k < own->count; k++)
+        inner |= !le_has_index(h->stage->indices, h->stage->index_count, own->at[k]);
+    return h->ir->for_device && inner && !h->conditions;
+}
+
 static bool stays_in_kernel(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
     if ((h->conditions && may_fail(h, node)) || varies_in_region(node, &own, path))
@@ -80,7 +90,13 @@ static bool stays_in_kernel(struct hoist *h, struct le_node *node, const struct 
     for (int k = 0; k < own.count; k++)
         if (h->ir->indices.at[own.at[k]].depends)
             return true;
-    return own.count > 0 && le_path_begins(path, own.at, own.count);
+    return own.count > 0 && le_path_begins(path, own.at, own.count) && !is_inner(h, &own);
+}
+
+/* Whether the kernel would compute it once for each of its points. */
+static bool is_computed_once(const struct hoist *h, struct le_node *node, const struct path *path) {
+    struct path own = le_path_of(h->ir, node);
+    return is_inner(h, &own) && le_path_begins(path, own.at, own.count);
 }
 
 /* Adds a stage that computes the reduction for every point of the loops it depends on. Returns the load of its value.
@@ -112,7 +128,8 @@ static struct le_node *add_stage(struct hoist *h, struct le_node *node, const st
                                                      .left = left,
                                                      .left_count = count,
                                                      .node = node,
-                                                     .access = -1};
+                                                     .access = -1,
+                                                     .inner = is_computed_once(h, node, path)};
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
                                               .type = node->type,
                                               .value = id,
