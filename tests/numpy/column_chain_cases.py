@@ -56,6 +56,21 @@ def whole(t, shape):
     ok('y[i,j] = a[i,j] * sum(k: a[k,j] - min(l: a[l,j])) + any(k: a[k,j] > 11)', dict(a=a.astype(DTYPES[t])), y=a * s + (a > 11).any(0))
 
 
+def inner(shape):
+    """Reductions of reductions: for a device, the inner ones are stages of their own where that is less work. Integers: all is exact."""
+    a = sample('i32', shape, 7).astype(np.int64); n = len(a); s = a.sum(1); m = a.max(1); p = sample('i32', (n,), 8).astype(np.int64)
+    data = dict(a=a, p=p)
+    ok('y = max(i: sum(j: a[i,j]))', dict(a=a), y=s.max())
+    ok('m[i] = max(j: a[i,j])\nl[i] = m[i] + sum(j: (a[i,j] - m[i]) ** 2) - a[i,abs(p[i]) % len(a,1)]\ny = sum(i: l[i])', data,
+       y=(m + ((a - m[:, None]) ** 2).sum(1) - a[np.arange(n), np.abs(p) % a.shape[1]]).sum())
+    ok('y = sum(i,j: a[i,j] * sum(k: a[i,k]))', dict(a=a), y=(s * s).sum())
+    ok('y[j] = sum(i: a[i,j] * (max(k: a[i,k]) + i))', dict(a=a), y=(a * (m + np.arange(n))[:, None]).sum(0))
+    ok('out h: i64[3]\nh[i % 3] += sum(j: a[i,j])', dict(a=a), h=np.array([s[k::3].sum() for k in range(3)]))
+    ok('y = sum(i: p[i] > 0 ? sum(j: a[i,j]) : -1)', data, y=np.where(p > 0, s, -1).sum())
+    ok('y = sum(i: max(j in 0..i%len(a,1)+1: a[i,j]))', dict(a=a), y=sum(a[i, :i % a.shape[1] + 1].max() for i in range(n)))
+    ok('y = sum(i: sum(j: sum(k: a[k,j]) * a[i,j]) * sum(j: a[i,j]))', dict(a=a), y=((a.sum(0) * a).sum(1) * s).sum())
+
+
 def cases():
     begin('chains_of_reductions', __doc__.replace('\n', ' '))
     for n, shape in enumerate(SHAPES):
@@ -82,3 +97,4 @@ def cases():
     a = sample('f32', (40, 6), 9); ok('a[i,j] = a[i,j] - mean(k: a[k,j])', dict(a=a), a=a - mean(a))
     z = np.zeros((9, 4), np.float32); z[:, 1] = -0.0; z[3, 2] = nan; z[:, 3] = [1, -1, 2, -2, 0, inf, 3, 4, 5]
     ok('y[i,j] = a[i,j] / sum(k: a[k,j] - max(l: a[l,j]))', dict(a=z), y=z / tree(z - z.max(0), np.add))
+    for shape in ((1, 1), (5, 70), (70, 9)): inner(shape)
