@@ -221,6 +221,15 @@ template <class M, int LANES, int LINES, int U> __device__ inline M le_lanes_tot
         total = total.join(total.across(d));
     return total;
 }
+//: le_short_total
+// Of at most LANES * W terms by that many neighbours, in each of them. count is a multiple of W.
+template <class M, int LANES, int W, class N, class Terms> __device__ inline M le_short_total(N count, const Terms &terms) {
+    const N at = (N)(threadIdx.x & (LANES - 1)) * W;
+    M t[1] = {M::none()};
+    if (at < count)
+        t[0] = terms(at);
+    return le_lanes_total<M, LANES, 1>(t);
+}
 //: le_warp_lines le_warp_total le_warp_keep
 // A complete subtree, in all lanes: LINES (a power of two up to 32) lines of 32 * W terms from `first` on; what stands at
 // count or behind it is none. U lines (a power of two up to LINES) are read at once. terms(at): the total of W neighbours.

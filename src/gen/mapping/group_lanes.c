@@ -12,19 +12,29 @@ static int power_from(int64_t n) {
     return power;
 }
 
-/* The widest vectors of which a row has a whole number. */
-static int width_of(const struct group *g) {
+int le_lanes_width(const struct group *g) {
     int width = g->width;
     while (g->terms % width != 0)
         width /= 2;
     return width;
 }
 
+int le_lanes_of_row(const struct team_stage *t) {
+    int lanes = 1;
+    for (int g = 0; g < t->group_count; g++) {
+        int64_t vectors = t->groups[g].terms / le_lanes_width(&t->groups[g]);
+        if (t->groups[g].chain || vectors == 0 || vectors > WARP / 2)
+            return WARP;
+        lanes = power_from(vectors) > lanes ? power_from(vectors) : lanes;
+    }
+    return lanes;
+}
+
 bool le_lanes_find(const struct team_stage *t, struct lanes *l) {
     const struct group *g = &t->groups[0];
     if (t->group_count > 1 || t->rest_count > 0 || g->chain || g->terms == 0 || g->terms > LINES_MOST * WARP * g->width)
         return false;
-    l->width = width_of(g);
+    l->width = le_lanes_width(g);
     int64_t vectors = g->terms / l->width;
     l->lanes = vectors < WARP ? power_from(vectors) : WARP;
     l->lines = power_from((vectors + l->lanes - 1) / l->lanes);

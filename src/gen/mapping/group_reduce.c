@@ -174,6 +174,17 @@ static void terms_of(struct codegen *c, const struct group *g, struct le_express
     out[0] = out[1] = le_ktree_call(t, LE_CALL_CHAIN_TERMS, LE_KTREE_VOID, &LE_STATIC_NUMBER(le_chain_unroll(g)), x);
 }
 
+/* By some lanes of a warp: each has at most one vector of terms. */
+static void emit_row(struct codegen *c, struct group *g, int lanes) {
+    struct le_kernel_tree *t = c->tree;
+    g->width = le_lanes_width(g);
+    le_group_emit(c, g, c->root);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(lanes), LE_STATIC_NUMBER(g->width),
+                                        LE_STATIC_TYPE(le_group_counting(g))};
+    struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many)};
+    le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_SHORT_TOTAL, g->type, statics, x));
+}
+
 static void emit_warp(struct codegen *c, struct group *g, int warps) {
     struct le_kernel_tree *t = c->tree;
     le_group_stage(c, g, warps);
@@ -190,6 +201,18 @@ static void emit_warp(struct codegen *c, struct group *g, int warps) {
     le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x));
 }
 
+/* Several rows share a warp: its lanes stay together until they have all totals, those behind the last row with that
+ * row's. */
+static struct le_expression *bind_rows(struct codegen *c, struct team_stage *t, struct le_expression *point) {
+    struct le_kernel_tree *tree = c->tree;
+    struct le_expression *points = le_codegen_number(c, "points", t->points);
+    struct le_expression *last = le_minus(tree, points, le_ktree_int(tree, 1));
+    struct le_expression *row =
+        le_let(tree, c->root, "row", le_ktree_select(tree, le_less(tree, point, last), point, last));
+    le_team_bind(c, c->root, t->points_at, t->points_count, row, t->points <= INT32_MAX);
+    return le_at_least(tree, point, points);
+}
+
 leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     struct reduction *r = found;
     struct codegen *c = &r->c;
@@ -197,18 +220,27 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     struct le_kernel_tree *tree = c->tree;
     le_reduce_settings(m, t);
     tree->threads = tree->resident = 0;
-    int threads = le_reduce_has_chain(t) ? CHAIN_THREADS : 256, warps = threads / WARP;
-    struct le_expression *warp = le_ktree_int(tree, WARP), *thread = le_ktree_thread(tree, LE_THREAD_X);
-    struct le_expression *lane = le_let(tree, c->root, "lane", le_ktree_remainder(tree, own_thread(c), warp));
-    struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), warps);
+    int threads = le_reduce_has_chain(t) ? CHAIN_THREADS : 256, given = (int)le_mapping_get(m, "lanes");
+    int lanes = given ? given : WARP, rows = threads / lanes;
+    struct le_expression *own_lanes = le_ktree_int(tree, lanes), *thread = le_ktree_thread(tree, LE_THREAD_X);
+    struct le_expression *lane = le_let(tree, c->root, "lane", le_ktree_remainder(tree, own_thread(c), own_lanes));
+    struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), rows);
     struct le_expression *point =
-        le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_quotient(tree, thread, warp)));
-    le_ktree_end_if(tree, c->root, le_at_least(tree, point, le_codegen_number(c, "points", t->points)));
-    le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
-    for (int g = 0; g < t->group_count; g++)
-        emit_warp(c, &t->groups[g], warps);
-    make_rest(c, t, lane, WARP);
-    le_reduce_launch(c, t, out, threads, (t->points + warps - 1) / warps, 1, "a warp for each row");
+        le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_quotient(tree, thread, own_lanes)));
+    if (lanes == WARP) {
+        le_ktree_end_if(tree, c->root, le_at_least(tree, point, le_codegen_number(c, "points", t->points)));
+        le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
+        for (int g = 0; g < t->group_count; g++)
+            emit_warp(c, &t->groups[g], rows);
+    } else {
+        struct le_expression *is_behind = bind_rows(c, t, point);
+        for (int g = 0; g < t->group_count; g++)
+            emit_row(c, &t->groups[g], lanes);
+        le_ktree_end_if(tree, c->root, is_behind);
+    }
+    make_rest(c, t, lane, lanes);
+    const char *how = lanes == WARP ? "a warp for each row" : le_arena_format(c->arena, "%d lanes for each row", lanes);
+    le_reduce_launch(c, t, out, threads, (t->points + rows - 1) / rows, 1, how);
     return c->status;
 }
 

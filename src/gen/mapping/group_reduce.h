@@ -221,6 +221,9 @@ struct lanes {
     int rows;                /* that it has at once, at most */
 };
 bool le_lanes_find(const struct team_stage *t, struct lanes *l); /* false: rows are too long */
+int le_lanes_width(const struct group *g); /* the widest vectors of which a row has a whole number */
+/* The fewest lanes, a power of two, of which each has at most one vector of a row; of long rows, those of a warp. */
+int le_lanes_of_row(const struct team_stage *t);
 leat_status le_reduce_lanes(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 
 /* columns.c */

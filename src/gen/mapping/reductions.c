@@ -155,7 +155,10 @@ static void propose_warp(const struct shared_terms *s) {
         if (t->groups[g].terms > WARP_TERMS * t->groups[g].width)
             return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_WARP, le_reduce_warp, s->r);
-    struct le_cost cost = cost_of(s, m, term_index(t), WARP);
+    int64_t lanes = le_lanes_of_row(t);
+    if (lanes < WARP) /* of short rows, several share a warp */
+        lanes = le_mapping_set(m, "lanes", lanes, lanes, WARP, true);
+    struct le_cost cost = cost_of(s, m, term_index(t), (double)lanes);
     cost.team_seconds += LE_WARP_SECONDS * joins_of(t);
     finish(s, m, cost);
 }
