@@ -6,18 +6,56 @@
 template <class O, int PARTS> struct alignas(sizeof(O) * (PARTS < 3 ? PARTS : 4)) le_reuse_at { O part[PARTS]; };
 //: le_reuse_room
 template <int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + 4; }
-template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE>
-struct alignas(16) le_reuse_room {
+template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE> struct le_reuse_terms {
     alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<ROWS>()];
     alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<COLUMNS>()];
     le_reuse_at<O, PL> left_at[NL][TABLE ? TABLE : 1]; // of the next TABLE terms
     le_reuse_at<O, PR> right_at[NR][TABLE ? TABLE : 1];
 };
+// The terms, then totals, of which TURNED are exchanged at a time.
+template <class M, int TURNED, class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE>
+union alignas(16) le_reuse_room {
+    le_reuse_terms<F, G, O, ROWS, COLUMNS, DEPTH, NL, NR, PL, PR, TABLE> terms;
+    M turned[TURNED];
+};
 //: le_reuse_line
-// Line m of the M lines of a thread, one of T: fours, so that neighbours read shared memory side by side.
-template <int T, int M> __device__ inline int le_reuse_line(int thread, int m) {
-    const int q = M < 4 ? M : 4;
+// Line m of the M lines of a thread, one of T: 16 bytes of values of type F, so that neighbours read shared memory side by side.
+template <class F, int T, int M> __device__ inline int le_reuse_line(int thread, int m) {
+    const int most = sizeof(F) > 4 ? 2 : 4, q = M < most ? M : most;
     return m / q * (q * T) + thread * q + m % q;
+}
+//: le_reuse_thread
+// Where in the TR x TC threads this one is. A warp is a tile of four rows if there are as many, and neighbours are of two rows: a half of
+// the warp then reads 128 bytes of the columns at once, without conflicts.
+template <int TR, int TC> struct le_reuse_thread {
+    enum { ROWS = TR < 4 ? TR : 4, COLUMNS = 32 / ROWS };
+    int row, column;
+    __device__ inline le_reuse_thread() {
+        const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+        row = warp / (TC / COLUMNS) * ROWS + (ROWS < 4 ? lane % ROWS : lane % 2 + lane / 16 * 2);
+        column = warp % (TC / COLUMNS) * COLUMNS + (ROWS < 4 ? lane / ROWS : lane / 2 % 8);
+    }
+};
+//: le_reuse_turned_row
+// After le_reuse_turn, the totals of neighbouring threads are of neighbouring columns: [i][j] is of this row of the tile, and of column
+// (j * THREADS + thread) % COLUMNS.
+template <class F, int TR, int TC, int MR, int MC> __device__ inline int le_reuse_turned_row(int i, int j) {
+    return le_reuse_line<F, TR, MR>((j * TR * TC + (int)threadIdx.x) / (TC * MC), i);
+}
+//: le_reuse_turn
+template <class F, class G, int TR, int TC, int MR, int MC, class M> __device__ inline void le_reuse_turn(M (&totals)[MR][MC], M *room) {
+    const le_reuse_thread<TR, TC> at;
+#pragma unroll
+    for (int i = 0; i < MR; i++) {
+        __syncthreads(); // all have used what was there
+#pragma unroll
+        for (int j = 0; j < MC; j++)
+            room[at.row * (TC * MC) + le_reuse_line<G, TC, MC>(at.column, j)] = totals[i][j];
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < MC; j++)
+            totals[i][j] = room[j * TR * TC + (int)threadIdx.x];
+    }
 }
 //: le_reuse_leaf le_reuse_leaves
 // A value of a side: that of a line and a term is get(the sums of line_at(line, part) and term_at(term, part)).
@@ -136,16 +174,16 @@ __device__ inline void le_reuse_table(int first, int terms, const Leaves &leaves
 template <int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>
 __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH][PL], const G (&right)[NR][DEPTH][PR],
                                      const Add &add, M (&chunk)[MR][MC]) {
-    enum { QR = MR < 4 ? MR : 4, QC = MC < 4 ? MC : 4 };
+    enum { MOST_R = sizeof(F) > 4 ? 2 : 4, MOST_C = sizeof(G) > 4 ? 2 : 4, QR = MR < MOST_R ? MR : MOST_R, QC = MC < MOST_C ? MC : MOST_C };
     F a[NL < 4 ? 4 : NL][MR];
     G b[NR < 4 ? 4 : NR][MC];
-    const int row = (int)threadIdx.x / TC, column = (int)threadIdx.x % TC;
+    const le_reuse_thread<TR, TC> at;
 #pragma unroll
     for (int n = 0; n < 4; n++) {
 #pragma unroll
         for (int q = 0; q < MR / QR; q++) {
             F some[QR];
-            le_read<QR>(some, &left[n < NL ? n : 0][d][le_reuse_line<TR, MR>(row, q * QR)]);
+            le_read<QR>(some, &left[n < NL ? n : 0][d][le_reuse_line<F, TR, MR>(at.row, q * QR)]);
 #pragma unroll
             for (int k = 0; k < QR; k++)
                 a[n][q * QR + k] = some[k];
@@ -153,7 +191,7 @@ __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH]
 #pragma unroll
         for (int q = 0; q < MC / QC; q++) {
             G some[QC];
-            le_read<QC>(some, &right[n < NR ? n : 0][d][le_reuse_line<TC, MC>(column, q * QC)]);
+            le_read<QC>(some, &right[n < NR ? n : 0][d][le_reuse_line<G, TC, MC>(at.column, q * QC)]);
 #pragma unroll
             for (int k = 0; k < QC; k++)
                 b[n][q * QC + k] = some[k];
@@ -174,11 +212,12 @@ template <class M, class F, class G, class O, int TR, int TC, int MR, int MC, in
 __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left0, const L1 &left1, const L2 &left2,
                                        const L3 &left3, const R0 &right0, const R1 &right1, const R2 &right2,
                                        const R3 &right3,
-                                       le_reuse_room<F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, PL, PR, TABLE> &room,
+                                       le_reuse_room<M, TR * TC * MC, F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, PL, PR, TABLE> &all,
                                        M (&totals)[MR][MC]) {
     enum { THREADS = TR * TC, ROWS = TR * MR, COLUMNS = TC * MC };
     typedef le_reuse_leaves<NL, L0, L1, L2, L3> Left;
     typedef le_reuse_leaves<NR, R0, R1, R2, R3> Right;
+    auto &room = all.terms;
     const Left left = {left0, left1, left2, left3};
     const Right right = {right0, right1, right2, right3};
     typedef le_reuse_at<O, PL> LeftAt;
@@ -257,4 +296,5 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
 #pragma unroll
         for (int k = 0; k < MR * MC; k++)
             totals[k / MC][k % MC] = chunk[k / MC][k % MC];
+    le_reuse_turn<F, G, TR, TC, MR, MC>(totals, all.turned);
 }

@@ -41,10 +41,23 @@ static size_t table_numbers(const struct reuse_side *side) {
     return (size_t)(side->leaf_count * (side->parts < 3 ? side->parts : 4));
 }
 
-static size_t room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
+/* Of the totals that threads exchange at a time, with what alignment may add. */
+static size_t turned_bytes(const struct reuse *r, const struct reuse_tile *tile) {
+    const struct group *g = &r->t.groups[0];
+    int bytes = le_group_bytes(g);
+    return (size_t)REUSE_THREADS * (size_t)tile->columns *
+           (size_t)(bytes <= 8 && g->node_count == 1 ? bytes : (bytes + 8 * g->node_count + 7) / 8 * 8);
+}
+
+static size_t terms_bytes(const struct reuse *r, const struct reuse_tile *tile) {
     return side_bytes(&r->rows, down_of(tile) * tile->rows, tile->depth) +
            side_bytes(&r->columns, tile->across * tile->columns, tile->depth) + 32 +
            (table_numbers(&r->rows) + table_numbers(&r->columns)) * (r->table ? REUSE_TABLE : 1) * (r->wide ? 8 : 4);
+}
+
+static size_t room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
+    size_t terms = terms_bytes(r, tile), turned = turned_bytes(r, tile);
+    return terms > turned ? terms : turned;
 }
 
 /* Registers of a thread: totals, values of a term, what is on its way to shared memory, and the rest. */
@@ -380,7 +393,9 @@ static void emit_totals(struct reuse_kernel *k) {
     le_group_declare(c, g);
     const struct le_static offset = LE_STATIC_TYPE(r->wide ? LE_KTREE_LONG : LE_KTREE_INT),
                            table = LE_STATIC_NUMBER(r->table ? REUSE_TABLE : 0);
-    const struct le_static of_room[] = {left,
+    const struct le_static of_room[] = {LE_STATIC_TYPE(g->type),
+                                        LE_STATIC_NUMBER(REUSE_THREADS * tile->columns),
+                                        left,
                                         right,
                                         offset,
                                         LE_STATIC_NUMBER(down_of(tile) * tile->rows),
@@ -422,31 +437,42 @@ static void emit_totals(struct reuse_kernel *k) {
     le_do(t, c->root, LE_CALL_REUSE_TOTALS, statics, x);
 }
 
-static struct le_expression *line_of(struct le_kernel_tree *t, int threads, int lines, struct le_expression *thread,
-                                     struct le_expression *m) {
-    const struct le_static statics[] = {LE_STATIC_NUMBER(threads), LE_STATIC_NUMBER(lines)};
-    struct le_expression *x[] = {thread, m};
-    return le_ktree_call(t, LE_CALL_REUSE_LINE, LE_KTREE_INT, statics, x);
+/* Opens the branch of the points of column `part` of the thread, and binds the columns' indices. */
+static struct le_block *open_column(struct reuse_kernel *k, struct le_block *block, struct le_expression *part) {
+    struct codegen *c = &k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    int columns = k->tile.across * k->tile.columns;
+    struct le_expression *own = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
+    own = columns < REUSE_THREADS ? le_ktree_remainder(t, own, le_ktree_int(t, columns))
+                                  : le_plus(t, le_times_int(t, part, REUSE_THREADS), own);
+    struct le_expression *column = le_let(t, block, "column", le_plus(t, k->column, own));
+    block = le_codegen_open_branch(c, block, le_less(t, column, k->columns));
+    le_team_bind(c, block, k->r->columns.lines.at, k->r->columns.lines.count, column, true);
+    return block;
 }
 
-/* Computes and stores the stage's values for each of the thread's points that is inside. */
+/* Computes and stores the stage's values for each of the thread's points that is inside. Neighbouring threads have
+ * neighbouring columns, and a thread has points of one column, or of some where a row has more of them than threads. */
 static void emit_values(struct reuse_kernel *k) {
     struct reuse *r = k->r;
     struct codegen *c = &r->c;
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *i, *j, *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
-    struct le_expression *across = le_ktree_int(t, k->tile.across);
-    struct le_block *outer = le_ktree_open_each(t, c->root, "i", k->tile.rows, &i);
-    struct le_expression *row = line_of(t, down_of(&k->tile), k->tile.rows, le_ktree_quotient(t, thread, across), i);
-    row = le_let(t, outer, "row", le_plus(t, k->row, row));
-    struct le_block *inner = le_ktree_open_each(t, outer, "j", k->tile.columns, &j);
-    struct le_expression *column =
-        line_of(t, k->tile.across, k->tile.columns, le_ktree_remainder(t, thread, across), j);
-    column = le_let(t, inner, "column", le_plus(t, k->column, column));
-    struct le_block *block =
-        le_codegen_open_branch(c, inner, le_both(t, le_less(t, row, k->rows), le_less(t, column, k->columns)));
+    struct le_expression *i, *j, *part;
+    int columns = k->tile.across * k->tile.columns, parts = columns > REUSE_THREADS ? columns / REUSE_THREADS : 1;
+    struct le_block *block = le_ktree_open_each(t, c->root, "part", parts, &part);
+    block = open_column(k, block, part);
+    block = le_ktree_open_each(t, block, "i", k->tile.rows, &i);
+    block = le_ktree_open_each(t, block, "j", k->tile.columns / parts, &j);
+    if (parts > 1)
+        j = le_let(t, block, "of", le_plus(t, le_times_int(t, j, parts), part));
+    const struct le_static statics[] = {LE_STATIC_TYPE((int)r->rows.leaves[0]->type),
+                                        LE_STATIC_NUMBER(down_of(&k->tile)), LE_STATIC_NUMBER(k->tile.across),
+                                        LE_STATIC_NUMBER(k->tile.rows), LE_STATIC_NUMBER(k->tile.columns)};
+    struct le_expression *x[] = {i, j};
+    struct le_expression *row = le_ktree_call(t, LE_CALL_REUSE_TURNED_ROW, LE_KTREE_INT, statics, x);
+    row = le_let(t, block, "row", le_plus(t, k->row, row));
+    block = le_codegen_open_branch(c, block, le_less(t, row, k->rows));
     le_team_bind(c, block, r->rows.lines.at, r->rows.lines.count, row, true);
-    le_team_bind(c, block, r->columns.lines.at, r->columns.lines.count, column, true);
     le_group_know(c, &r->t.groups[0], block, le_ktree_element2(t, k->totals, i, j));
     le_team_store(c, &r->t, block, TEAM_ALL);
     le_codegen_close_all(c, block);
