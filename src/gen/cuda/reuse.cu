@@ -57,9 +57,19 @@ template <class F, class G, int TR, int TC, int MR, int MC, class M> __device__ 
             totals[i][j] = room[j * TR * TC + (int)threadIdx.x];
     }
 }
+//: le_reuse_outside
+// Bits from `first` on, one for each of `count` numbers from `least` on: those numbers that x plus them is not in 0 ... extent - 1.
+__device__ inline int le_reuse_outside(int x, int extent, int least, int count, int first) {
+    const int below = x + least < 0 ? -(x + least) : 0, low = below < count ? below : count;
+    const int inside = extent - (x + least), high = inside > count ? count : inside > low ? inside : low;
+    return (int)(((1u << count) - (1u << high) + (1u << low) - 1) << first);
+}
+//: le_reuse_bit
+__device__ inline int le_reuse_bit(int number) { return (int)(1u << number); }
 //: le_reuse_leaf le_reuse_leaves
-// A value of a side: that of a line and a term is get(the sums of line_at(line, part) and term_at(term, part)).
-template <class Get, class Line, class Term> struct le_reuse_leaf_of {
+// A value of a side: that of a line and a term is get(the sums of line_at(line, part) and term_at(term, part)). MASKED: of the second
+// parts, the bits that both have.
+template <int MASKED, class Get, class Line, class Term> struct le_reuse_leaf_of {
     const Get &get;
     const Line &line_at;
     const Term &term_at;
@@ -68,12 +78,12 @@ template <class Get, class Line, class Term> struct le_reuse_leaf_of {
         O at[4] = {0, 0, 0, 0};
 #pragma unroll
         for (int p = 0; p < PARTS; p++)
-            at[p] = line.part[p] + term.part[p];
+            at[p] = MASKED && p == 1 ? line.part[p] & term.part[p] : line.part[p] + term.part[p];
         return get(at[0], at[1], at[2], at[3]);
     }
 };
-template <class Get, class Line, class Term>
-__device__ inline le_reuse_leaf_of<Get, Line, Term> le_reuse_leaf(const Get &get, const Line &line_at, const Term &term_at) {
+template <int MASKED, class Get, class Line, class Term>
+__device__ inline le_reuse_leaf_of<MASKED, Get, Line, Term> le_reuse_leaf(const Get &get, const Line &line_at, const Term &term_at) {
     return {get, line_at, term_at};
 }
 template <class At, class F> __device__ inline At le_reuse_parts(const F &at, int number) {

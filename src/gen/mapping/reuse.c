@@ -131,7 +131,7 @@ static double staging_of(const struct reuse *r, const struct reuse_side *side) {
     for (int k = 0; k < side->leaf_count; k++) {
         const struct reuse_place place = le_reuse_place(r, side, side->leaves[k]);
         cost += place.is_sum
-                    ? SUM_COST + EDGE_COST * place.edge_count
+                    ? SUM_COST + (place.masked ? 1 : EDGE_COST * place.edge_count)
                     : INDEX_COST * (side->lines.count + r->t.groups[0].index_count) + (double)side->leaves[k]->cost;
     }
     return cost;
@@ -274,6 +274,31 @@ static int emit_parts(const struct leaf_code *l, struct le_block *block, struct 
     return count;
 }
 
+/* Puts a set of bits in place of the subscripts, from which it is made: of the line, or of the term. */
+static int emit_mask(const struct leaf_code *l, bool of_line, struct le_expression **parts) {
+    struct codegen *c = &l->k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct le_layout *layout = &c->layouts[l->leaf->value];
+    struct le_expression *all = NULL;
+    int64_t first = 0;
+    for (int k = 0; k < l->place.edge_count; k++) {
+        struct le_expression *bits, *from = le_to_int(t, parts[1 + k]);
+        if (of_line) {
+            struct le_expression *x[] = {from, extent(c, "extent", layout->shape[l->place.edges[k]]),
+                                         extent(c, "least_added", l->place.least[k]),
+                                         extent(c, "numbers_added", l->place.counts[k]), extent(c, "first_bit", first)};
+            bits = le_ktree_call(t, LE_CALL_REUSE_OUTSIDE, LE_KTREE_INT, NULL, x);
+        } else {
+            struct le_expression *number = le_plus(t, from, extent(c, "bit", first - l->place.least[k]));
+            bits = le_ktree_call(t, LE_CALL_REUSE_BIT, LE_KTREE_INT, NULL, &number);
+        }
+        all = all ? le_plus(t, all, bits) : bits;
+        first += l->place.counts[k];
+    }
+    parts[1] = all;
+    return 2;
+}
+
 /* Closes a function of a number and a part with the part that is asked for. */
 static struct le_expression *close_parts(const struct leaf_code *l, struct le_block *block,
                                          struct le_variable *function, struct le_expression *part,
@@ -298,6 +323,8 @@ static struct le_expression *emit_line_at(const struct leaf_code *l) {
     struct le_expression *last = le_minus(t, lines, le_ktree_int(t, 1));
     at = le_let(t, block, l->left ? "row" : "column", le_ktree_select(t, le_less(t, at, lines), at, last));
     int count = emit_parts(l, block, at, le_ktree_int(t, 0), parts);
+    if (l->place.masked)
+        count = emit_mask(l, true, parts);
     return close_parts(l, block, function, x[1], parts, count);
 }
 
@@ -315,6 +342,8 @@ static struct le_expression *emit_term_at(const struct leaf_code *l) {
     emit_parts(l, block, zero, x[0], parts);
     for (int p = 0; p < count; p++)
         parts[p] = le_minus(t, le_ktree_cast(t, l->type, parts[p]), le_ktree_cast(t, l->type, from[p]));
+    if (l->place.masked)
+        count = emit_mask(l, false, parts);
     return close_parts(l, block, function, x[1], parts, count);
 }
 
@@ -322,15 +351,18 @@ static struct le_expression *emit_get(const struct leaf_code *l) {
     struct codegen *c = &l->k->r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_variable *function;
-    struct le_expression *x[PARTS_MAX], *value, *subscripts[LEAT_RANK_MAX] = {NULL};
+    struct le_expression *x[PARTS_MAX], *value;
     const int types[] = {l->type, l->type, l->type, l->type};
     struct le_block *block =
         open_leaf(l, l->left ? "left" : "right", (int)l->leaf->type, types, PARTS_MAX, &function, x);
     if (l->place.is_sum) {
         bind_position(l, block, le_ktree_int(t, 0), le_ktree_int(t, 0));
-        for (int k = 0; k < l->place.edge_count; k++)
-            subscripts[l->place.edges[k]] = x[1 + k];
-        value = le_codegen_load_from(c, l->leaf, x[0], l->place.whole, subscripts, block);
+        struct le_load_place place = {.offset = x[0], .whole = l->place.whole};
+        if (l->place.masked)
+            place.inside = le_ktree_binary(t, LE_OP_EQ, x[1], le_ktree_int(t, 0));
+        for (int k = 0; k < l->place.edge_count && !l->place.masked; k++)
+            place.subscripts[l->place.edges[k]] = x[1 + k];
+        value = le_codegen_load_from(c, l->leaf, &place, block);
     } else {
         bind_position(l, block, le_to_int(t, x[0]), le_to_int(t, x[1]));
         value = le_codegen_node(c, l->leaf, block, NULL);
@@ -347,7 +379,7 @@ static struct le_expression *emit_leaf(struct reuse_kernel *k, const struct reus
                                 .place = le_reuse_place(k->r, side, leaf),
                                 .type = k->r->wide ? LE_KTREE_LONG : LE_KTREE_INT};
     struct le_expression *x[] = {emit_get(&l), emit_line_at(&l), emit_term_at(&l)};
-    return le_ktree_call(k->r->c.tree, LE_CALL_REUSE_LEAF, LE_KTREE_VOID, NULL, x);
+    return le_ktree_call(k->r->c.tree, LE_CALL_REUSE_LEAF, LE_KTREE_VOID, &LE_STATIC_NUMBER(l.place.masked), x);
 }
 
 /* Makes the function that adds a term to a total: its parameters are the leaves' values (those that a side lacks are

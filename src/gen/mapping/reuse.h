@@ -23,12 +23,16 @@ struct reuse_side {
 };
 /* What says where the value of a line and a term is: numbers that are sums of what the line and what the term add. The
  * first is the element's offset along the axes whose subscripts are in range, or all; the others are subscripts that
- * an edge mode applies to. Of other leaves: the line and the term. */
+ * an edge mode applies to. If terms add few different numbers to subscripts that are filled, one set of bits takes their
+ * place: a line has the bits of the numbers that lead outside from there, and a term those that it adds. Of other
+ * leaves: the line and the term. */
 struct reuse_place {
     bool is_sum;
     bool whole;    /* the offset is that along all axes: where a subscript is out of range, nothing is read there */
+    bool masked;   /* a set of bits takes the place of the subscripts */
     unsigned axes; /* in range: a set of bits */
     int edges[LEAT_RANK_MAX], edge_count;
+    int64_t least[LEAT_RANK_MAX], counts[LEAT_RANK_MAX]; /* of each of the edges: the numbers that terms add */
 };
 struct reuse {
     struct codegen c;
