@@ -5,10 +5,11 @@
 // Where a value is: the sum, part by part, of where its line and its term are.
 template <class O, int PARTS> struct alignas(sizeof(O) * (PARTS < 3 ? PARTS : 4)) le_reuse_at { O part[PARTS]; };
 //: le_reuse_room
-template <int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + 4; }
+// Vectors of 16 bytes stay aligned, and the terms of a line are in several banks.
+template <class F, int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + (sizeof(F) > 4 ? 2 : 4); }
 template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE> struct le_reuse_terms {
-    alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<ROWS>()];
-    alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<COLUMNS>()];
+    alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<F, ROWS>()];
+    alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<G, COLUMNS>()];
     le_reuse_at<O, PL> left_at[NL][TABLE ? TABLE : 1]; // of the next TABLE terms
     le_reuse_at<O, PR> right_at[NR][TABLE ? TABLE : 1];
 };
@@ -181,7 +182,8 @@ __device__ inline void le_reuse_table(int first, int terms, const Leaves &leaves
             table[n][k % ROOM] = leaves.template term_at<At>(n, k < terms ? k : terms - 1);
 }
 //: le_reuse_step
-template <int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>
+// FRESH: the term is the first of a chunk.
+template <bool FRESH, int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>
 __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH][PL], const G (&right)[NR][DEPTH][PR],
                                      const Add &add, M (&chunk)[MR][MC]) {
     enum { MOST_R = sizeof(F) > 4 ? 2 : 4, MOST_C = sizeof(G) > 4 ? 2 : 4, QR = MR < MOST_R ? MR : MOST_R, QC = MC < MOST_C ? MC : MOST_C };
@@ -211,7 +213,7 @@ __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH]
     for (int i = 0; i < MR; i++)
 #pragma unroll
         for (int j = 0; j < MC; j++)
-            chunk[i][j] = add(a[0][i], a[1][i], a[2][i], a[3][i], b[0][j], b[1][j], b[2][j], b[3][j], term, chunk[i][j]);
+            chunk[i][j] = add(a[0][i], a[1][i], a[2][i], a[3][i], b[0][j], b[1][j], b[2][j], b[3][j], term, FRESH ? M::none() : chunk[i][j]);
 }
 //: le_reuse_totals
 // add: the total so far with a term. LEVELS: of the tree of units of 1,024 terms; less than 0: no sum with reuse (NUMERICS,
@@ -225,6 +227,7 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
                                        le_reuse_room<M, TR * TC * MC, F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, PL, PR, TABLE> &all,
                                        M (&totals)[MR][MC]) {
     enum { THREADS = TR * TC, ROWS = TR * MR, COLUMNS = TC * MC };
+    constexpr int UNROLL = MR * MC * DEPTH > 256 ? 1 : 2; // of short steps two, so that addresses in both halves of the room are known
     typedef le_reuse_leaves<NL, L0, L1, L2, L3> Left;
     typedef le_reuse_leaves<NR, R0, R1, R2, R3> Right;
     auto &room = all.terms;
@@ -249,7 +252,7 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
     }
     rows.fetch(0, terms, left, room.left_at);
     columns.fetch(0, terms, right, room.right_at);
-#pragma unroll 1
+#pragma unroll UNROLL
     for (int first = 0; first < terms; first += DEPTH) {
         const int next = first + DEPTH;
         rows.keep(room.left[now]);
@@ -265,21 +268,27 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
             columns.fetch(next, terms, right, room.right_at);
         }
         if (next <= terms) {
+            if (LEVELS >= 0 && first % 32 == 0)
+                le_reuse_step<true, TR, TC, MR, MC, DEPTH, NL, NR>(0, first, room.left[now], room.right[now], add, chunk);
+            else
+                le_reuse_step<false, TR, TC, MR, MC, DEPTH, NL, NR>(0, first, room.left[now], room.right[now], add, chunk);
 #pragma unroll
-            for (int d = 0; d < DEPTH; d++)
-                le_reuse_step<TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
+            for (int d = 1; d < DEPTH; d++)
+                le_reuse_step<false, TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
         } else {
+#pragma unroll
+            for (int k = 0; k < MR * MC; k++)
+                if (LEVELS >= 0 && first % 32 == 0)
+                    chunk[k / MC][k % MC] = M::none();
 #pragma unroll 1
             for (int d = 0; d < terms - first; d++)
-                le_reuse_step<TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
+                le_reuse_step<false, TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
         }
         now ^= 1;
         if (LEVELS >= 0 && (next % 32 == 0 || next >= terms)) {
 #pragma unroll
-            for (int k = 0; k < MR * MC; k++) {
+            for (int k = 0; k < MR * MC; k++)
                 totals[k / MC][k % MC] = totals[k / MC][k % MC].join(chunk[k / MC][k % MC]);
-                chunk[k / MC][k % MC] = M::none();
-            }
         }
         if (LEVELS > 0 && next % 1024 == 0) {
             int level = 0;

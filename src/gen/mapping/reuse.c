@@ -4,15 +4,19 @@
 
 #define ROOM_BYTES    (46 << 10) /* of the 48 KB of static shared memory */
 #define REGISTERS     256        /* of a thread, if one thread block fits on a multiprocessor */
-#define OTHER_WORDS   24         /* registers for addresses and the like */
+#define OTHER_WORDS   26         /* registers for addresses and the like */
 #define PENDING_BYTES 1024       /* most bytes of a thread's tree of units, in local memory */
-#define SUM_COST      5          /* instructions that bring a value to shared memory, if its place is a sum */
+#define SUM_COST      7          /* instructions that bring a value to shared memory, if its place is a sum */
 #define EDGE_COST     3          /* besides: of each subscript that an edge mode applies to */
 #define INDEX_COST    15         /* else: of each index */
 #define L2_RATE       2.5        /* bytes that L2 moves while memory moves one */
-#define START_SECONDS 2e-6       /* until the first terms have come */
-#define STEP_SECONDS  0.3e-6     /* in which threads meet between steps */
-#define STORE_COST    12         /* instructions that store a point's value */
+#define START_SECONDS 0.5e-6     /* until the first terms have come */
+#define READ_SECONDS  0.3e-6     /* from asking for the next terms until they have come */
+#define MEET_SECONDS  0.1e-6     /* in which threads meet between steps */
+#define STORE_COST    14         /* instructions that store a point's value */
+#define STEP_COST     25         /* of a thread for each step, besides its terms */
+#define BLOCK_COST    500        /* of a thread before the first step */
+#define BUSY          0.9        /* share of the clocks in which instructions are issued */
 
 /* ---- the tile */
 
@@ -137,35 +141,47 @@ static double staging_of(const struct reuse *r, const struct reuse_side *side) {
     return cost;
 }
 
+/* Words of a side's values that a thread reads for a term. */
+static double words_read(const struct reuse_side *side, int own) {
+    return side->leaf_count * own * (double)le_type_size(side->leaves[0]->type) / 4;
+}
+
+/* Wavefronts of shared memory in which a warp reads that; alone: a row has all threads of the warp. */
+static double wavefronts_of(double words, bool alone) {
+    return words <= 2 ? 1 : words / 4 * (alone ? 4 : 2);
+}
+
+/* Clocks that a thread block takes for a term: instructions are issued at four a clock, and shared memory takes a
+ * wavefront a clock. Each value that is brought takes three: to find, to ask for and to put it. */
+static double term_clocks(const struct reuse *r, const struct reuse_tile *tile, double operations) {
+    double rows = down_of(tile) * tile->rows, columns = tile->across * tile->columns,
+           points = tile->rows * tile->columns;
+    double of_rows = words_read(&r->rows, tile->rows), of_columns = words_read(&r->columns, tile->columns);
+    double brought = (rows * r->rows.leaf_count + columns * r->columns.leaf_count) / REUSE_THREADS;
+    double issued = points * (operations + (r->t.groups[0].chain ? 1.0 / LE_CHAIN_TERMS : 0)) + ceil(of_rows / 4) +
+                    ceil(of_columns / 4) + STEP_COST / (double)tile->depth +
+                    (rows * staging_of(r, &r->rows) + columns * staging_of(r, &r->columns)) / REUSE_THREADS;
+    double wavefronts =
+        wavefronts_of(of_rows, false) + wavefronts_of(of_columns, tile->across == REUSE_THREADS) + 3 * brought;
+    return REUSE_THREADS / WARP * fmax(issued / 4, wavefronts) / BUSY;
+}
+
 /* outside: additions of a point, besides its terms */
 static double seconds_of(const struct reuse *r, const struct reuse_tile *tile, double operations, double outside,
                          double bytes) {
     const struct le_device_facts *facts = r->c.job->facts;
-    const struct group *g = &r->t.groups[0];
-    double rows = down_of(tile) * tile->rows, columns = tile->across * tile->columns, terms = (double)g->terms;
-    double blocks = (double)blocks_of(r, tile), warps = REUSE_THREADS / WARP;
-    double row_size = (double)le_type_size(r->rows.leaves[0]->type) / 4,
-           column_size = (double)le_type_size(r->columns.leaves[0]->type) / 4;
+    double rows = down_of(tile) * tile->rows, columns = tile->across * tile->columns;
+    double terms = (double)r->t.groups[0].terms, steps = ceil(terms / tile->depth), blocks = (double)blocks_of(r, tile);
     double clock = facts->operations_per_second / (128.0 * facts->multiprocessors);
-    /* instructions of a warp for a term, at four a clock; wavefronts of shared memory, at one a clock */
-    double reads = r->rows.leaf_count * ceil(tile->rows / 4.0) * row_size +
-                   r->columns.leaf_count * ceil(tile->columns / 4.0) * column_size;
-    double issued = tile->rows * tile->columns * operations + reads +
-                    (rows * staging_of(r, &r->rows) + columns * staging_of(r, &r->columns)) / REUSE_THREADS;
-    double lanes = tile->across < WARP ? tile->across : WARP;
-    double wavefronts = r->rows.leaf_count * ceil(tile->rows / 4.0) * row_size +
-                        r->columns.leaf_count * fmax(1, tile->columns * column_size * lanes / WARP);
-    double end = rows * columns * (outside + STORE_COST) / WARP / 4;
-    double block_seconds = (terms * warps * fmax(issued / 4, wavefronts) + end) / clock;
-    double waits = START_SECONDS + ceil(terms / tile->depth) * STEP_SECONDS;
+    double apart = (rows * columns * (outside + STORE_COST) + REUSE_THREADS * BLOCK_COST) / (4 * WARP) / clock;
+    double busy = terms * term_clocks(r, tile, operations) / clock;
     double rounds = ceil(blocks / facts->multiprocessors);
-    double traffic =
-        blocks * terms * 4 * (rows * r->rows.leaf_count * row_size + columns * r->columns.leaf_count * column_size);
+    double traffic = blocks * terms * 4 * (rows * words_read(&r->rows, 1) + columns * words_read(&r->columns, 1));
     double memory = fmax(bytes, traffic / L2_RATE) / facts->bytes_per_second;
     /* what one thread block waits for, another one on the same multiprocessor hides */
-    double seconds = resident_of(r, tile) == 1 || rounds == 1
-                         ? rounds * (block_seconds + waits)
-                         : rounds / 2 * fmax(2 * block_seconds, block_seconds + waits);
+    double alone = START_SECONDS + apart + fmax(busy + steps * MEET_SECONDS, steps * READ_SECONDS);
+    double seconds =
+        resident_of(r, tile) == 1 || rounds == 1 ? rounds * alone : rounds / 2 * fmax(2 * (busy + apart), alone);
     return fmax(seconds, memory);
 }
 
