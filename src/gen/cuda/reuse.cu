@@ -41,7 +41,8 @@ template <int TR, int TC> struct le_reuse_thread {
 // After le_reuse_turn, the totals of neighbouring threads are of neighbouring columns: [i][j] is of this row of the tile, and of column
 // (j * THREADS + thread) % COLUMNS.
 template <class F, int TR, int TC, int MR, int MC> __device__ inline int le_reuse_turned_row(int i, int j) {
-    return le_reuse_line<F, TR, MR>((j * TR * TC + (int)threadIdx.x) / (TC * MC), i);
+    enum { THREADS = TR * TC, COLUMNS = TC * MC, ROWS = THREADS / COLUMNS, PARTS = COLUMNS < THREADS ? 1 : COLUMNS / THREADS };
+    return le_reuse_line<F, TR, MR>(COLUMNS > THREADS ? j / PARTS : j * ROWS + (int)(threadIdx.x / COLUMNS), i);
 }
 //: le_reuse_turn
 template <class F, class G, int TR, int TC, int MR, int MC, class M> __device__ inline void le_reuse_turn(M (&totals)[MR][MC], M *room) {

@@ -3,6 +3,7 @@
 
 #define EXTENT_MAX ((int64_t)1 << 30)
 #define MASK_BITS  31
+#define APART      4
 
 static bool add_index(const struct codegen *c, struct reuse_loop *to, int index) {
     int64_t count = le_range_count(le_range_of(c->space, index));
@@ -101,7 +102,8 @@ static bool find_all_leaves(struct reuse *r) {
     return r->rows.leaf_count > 0 && r->columns.leaf_count > 0;
 }
 
-/* Whether neighbours in memory of what the side reads differ in the term. */
+/* Whether neighbours in memory of what the side reads differ in the term. Lines that lie a few elements apart are
+ * neighbours, too: the next terms read what lies between, and a thread has fewer lines. */
 static bool is_by_terms(const struct reuse *r, const struct reuse_side *side, const struct load_search *s) {
     const struct group *g = &r->t.groups[0];
     int last = g->indices[g->index_count - 1], line = side->lines.at[side->lines.count - 1];
@@ -114,7 +116,7 @@ static bool is_by_terms(const struct reuse *r, const struct reuse_side *side, co
             continue;
         term = term < 0 ? -term : term;
         across = across < 0 ? -across : across;
-        by_term += term != 0 && (across == 0 || term < across) ? 1 : -1;
+        by_term += term != 0 && (across == 0 || APART * term <= across) ? 1 : -1;
     }
     return by_term > 0;
 }
