@@ -228,7 +228,8 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
                                        le_reuse_room<M, TR * TC * MC, F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, PL, PR, TABLE> &all,
                                        M (&totals)[MR][MC]) {
     enum { THREADS = TR * TC, ROWS = TR * MR, COLUMNS = TC * MC };
-    constexpr int UNROLL = MR * MC * DEPTH > 256 ? 1 : 2; // of short steps two, so that addresses in both halves of the room are known
+    // Of short steps two, so that addresses in both halves of the room are known, and of a rest that is not whole several terms.
+    constexpr int UNROLL = MR * MC * DEPTH > 256 ? 1 : 2, UNROLL_REST = MR * MC > 16 ? 1 : 4;
     typedef le_reuse_leaves<NL, L0, L1, L2, L3> Left;
     typedef le_reuse_leaves<NR, R0, R1, R2, R3> Right;
     auto &room = all.terms;
@@ -281,7 +282,7 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
             for (int k = 0; k < MR * MC; k++)
                 if (LEVELS >= 0 && first % 32 == 0)
                     chunk[k / MC][k % MC] = M::none();
-#pragma unroll 1
+#pragma unroll UNROLL_REST
             for (int d = 0; d < terms - first; d++)
                 le_reuse_step<false, TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
         }

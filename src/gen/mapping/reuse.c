@@ -16,6 +16,8 @@
 #define STORE_COST    14         /* instructions that store a point's value */
 #define STEP_COST     25         /* of a thread for each step, besides its terms */
 #define BLOCK_COST    500        /* of a thread before the first step */
+#define REST_SECONDS  10e-9      /* of each term of the last step that is not whole */
+#define CODE_TERMS    1024       /* most terms of a step that are written out, for all points of a thread */
 #define BUSY          0.9        /* share of the clocks in which instructions are issued */
 
 /* ---- the tile */
@@ -179,14 +181,15 @@ static double seconds_of(const struct reuse *r, const struct reuse_tile *tile, d
     double traffic = blocks * terms * 4 * (rows * words_read(&r->rows, 1) + columns * words_read(&r->columns, 1));
     double memory = fmax(bytes, traffic / L2_RATE) / facts->bytes_per_second;
     /* what one thread block waits for, another one on the same multiprocessor hides */
-    double alone = START_SECONDS + apart + fmax(busy + steps * MEET_SECONDS, steps * READ_SECONDS);
+    double alone = START_SECONDS + apart + fmod(terms, tile->depth) * REST_SECONDS +
+                   fmax(busy + steps * MEET_SECONDS, steps * READ_SECONDS);
     double seconds =
         resident_of(r, tile) == 1 || rounds == 1 ? rounds * alone : rounds / 2 * fmax(2 * (busy + apart), alone);
     return fmax(seconds, memory);
 }
 
 static struct reuse_tile best_tile(struct reuse *r, double operations, double outside, double bytes, double *seconds) {
-    static const int depths[] = {16, 8, 4};
+    static const int depths[] = {32, 16, 8, 4};
     struct reuse_tile best = {0};
     *seconds = INFINITY;
     for (int across = 16; across <= REUSE_THREADS; across *= 2)
@@ -194,7 +197,8 @@ static struct reuse_tile best_tile(struct reuse *r, double operations, double ou
             for (int columns = 1; columns <= 8; columns *= 2)
                 for (size_t d = 0; d < ARRAY_LEN(depths); d++) {
                     struct reuse_tile tile = {across, rows, columns, depths[d]};
-                    if (!has_room(r, &tile) || blocks_of(r, &tile) > INT32_MAX)
+                    if (!has_room(r, &tile) || blocks_of(r, &tile) > INT32_MAX ||
+                        rows * columns * tile.depth > CODE_TERMS)
                         continue;
                     double now = seconds_of(r, &tile, operations, outside, bytes);
                     if (now < *seconds) {
@@ -594,7 +598,7 @@ void le_propose_reuse(struct le_mapping_search *search) {
     struct reuse_tile set = {.across = (int)le_mapping_set(m, "across", tile.across, 16, REUSE_THREADS, true),
                              .rows = (int)le_mapping_set(m, "rows", tile.rows, 1, 8, true),
                              .columns = (int)le_mapping_set(m, "columns", tile.columns, 1, 8, true),
-                             .depth = (int)le_mapping_set(m, "depth", tile.depth, 4, 16, true)};
+                             .depth = (int)le_mapping_set(m, "depth", tile.depth, 4, 32, true)};
     if (!has_room(r, &set)) { /* what is forced does not fit together */
         m->count = 0;
         m->settings[m->count++] = (struct le_setting){"across", tile.across};
