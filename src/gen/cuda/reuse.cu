@@ -5,23 +5,73 @@
 // Where a value is: the sum, part by part, of where its line and its term are.
 template <class O, int PARTS> struct alignas(sizeof(O) * (PARTS < 3 ? PARTS : 4)) le_reuse_at { O part[PARTS]; };
 //: le_reuse_room
-template <int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + 4; }
-template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE>
-struct alignas(16) le_reuse_room {
-    alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<ROWS>()];
-    alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<COLUMNS>()];
+// Vectors of 16 bytes stay aligned, and the terms of a line are in several banks.
+template <class F, int LINES> __device__ constexpr int le_reuse_pitch() { return (LINES + 3) / 4 * 4 + (sizeof(F) > 4 ? 2 : 4); }
+template <class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE> struct le_reuse_terms {
+    alignas(16) F left[2][NL][DEPTH][le_reuse_pitch<F, ROWS>()];
+    alignas(16) G right[2][NR][DEPTH][le_reuse_pitch<G, COLUMNS>()];
     le_reuse_at<O, PL> left_at[NL][TABLE ? TABLE : 1]; // of the next TABLE terms
     le_reuse_at<O, PR> right_at[NR][TABLE ? TABLE : 1];
 };
+// The terms, then totals, of which TURNED are exchanged at a time.
+template <class M, int TURNED, class F, class G, class O, int ROWS, int COLUMNS, int DEPTH, int NL, int NR, int PL, int PR, int TABLE>
+union alignas(16) le_reuse_room {
+    le_reuse_terms<F, G, O, ROWS, COLUMNS, DEPTH, NL, NR, PL, PR, TABLE> terms;
+    M turned[TURNED];
+};
 //: le_reuse_line
-// Line m of the M lines of a thread, one of T: fours, so that neighbours read shared memory side by side.
-template <int T, int M> __device__ inline int le_reuse_line(int thread, int m) {
-    const int q = M < 4 ? M : 4;
+// Line m of the M lines of a thread, one of T: 16 bytes of values of type F, so that neighbours read shared memory side by side.
+template <class F, int T, int M> __device__ inline int le_reuse_line(int thread, int m) {
+    const int most = sizeof(F) > 4 ? 2 : 4, q = M < most ? M : most;
     return m / q * (q * T) + thread * q + m % q;
 }
+//: le_reuse_thread
+// Where in the TR x TC threads this one is. A warp is a tile of four rows if there are as many, and neighbours are of two rows: a half of
+// the warp then reads 128 bytes of the columns at once, without conflicts.
+template <int TR, int TC> struct le_reuse_thread {
+    enum { ROWS = TR < 4 ? TR : 4, COLUMNS = 32 / ROWS };
+    int row, column;
+    __device__ inline le_reuse_thread() {
+        const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+        row = warp / (TC / COLUMNS) * ROWS + (ROWS < 4 ? lane % ROWS : lane % 2 + lane / 16 * 2);
+        column = warp % (TC / COLUMNS) * COLUMNS + (ROWS < 4 ? lane / ROWS : lane / 2 % 8);
+    }
+};
+//: le_reuse_turned_row
+// After le_reuse_turn, the totals of neighbouring threads are of neighbouring columns: [i][j] is of this row of the tile, and of column
+// (j * THREADS + thread) % COLUMNS.
+template <class F, int TR, int TC, int MR, int MC> __device__ inline int le_reuse_turned_row(int i, int j) {
+    enum { THREADS = TR * TC, COLUMNS = TC * MC, ROWS = THREADS / COLUMNS, PARTS = COLUMNS < THREADS ? 1 : COLUMNS / THREADS };
+    return le_reuse_line<F, TR, MR>(COLUMNS > THREADS ? j / PARTS : j * ROWS + (int)(threadIdx.x / COLUMNS), i);
+}
+//: le_reuse_turn
+template <class F, class G, int TR, int TC, int MR, int MC, class M> __device__ inline void le_reuse_turn(M (&totals)[MR][MC], M *room) {
+    const le_reuse_thread<TR, TC> at;
+#pragma unroll
+    for (int i = 0; i < MR; i++) {
+        __syncthreads(); // all have used what was there
+#pragma unroll
+        for (int j = 0; j < MC; j++)
+            room[at.row * (TC * MC) + le_reuse_line<G, TC, MC>(at.column, j)] = totals[i][j];
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < MC; j++)
+            totals[i][j] = room[j * TR * TC + (int)threadIdx.x];
+    }
+}
+//: le_reuse_outside
+// Bits from `first` on, one for each of `count` numbers from `least` on: those numbers that x plus them is not in 0 ... extent - 1.
+__device__ inline int le_reuse_outside(int x, int extent, int least, int count, int first) {
+    const int below = x + least < 0 ? -(x + least) : 0, low = below < count ? below : count;
+    const int inside = extent - (x + least), high = inside > count ? count : inside > low ? inside : low;
+    return (int)(((1u << count) - (1u << high) + (1u << low) - 1) << first);
+}
+//: le_reuse_bit
+__device__ inline int le_reuse_bit(int number) { return (int)(1u << number); }
 //: le_reuse_leaf le_reuse_leaves
-// A value of a side: that of a line and a term is get(the sums of line_at(line, part) and term_at(term, part)).
-template <class Get, class Line, class Term> struct le_reuse_leaf_of {
+// A value of a side: that of a line and a term is get(the sums of line_at(line, part) and term_at(term, part)). MASKED: of the second
+// parts, the bits that both have.
+template <int MASKED, class Get, class Line, class Term> struct le_reuse_leaf_of {
     const Get &get;
     const Line &line_at;
     const Term &term_at;
@@ -30,12 +80,12 @@ template <class Get, class Line, class Term> struct le_reuse_leaf_of {
         O at[4] = {0, 0, 0, 0};
 #pragma unroll
         for (int p = 0; p < PARTS; p++)
-            at[p] = line.part[p] + term.part[p];
+            at[p] = MASKED && p == 1 ? line.part[p] & term.part[p] : line.part[p] + term.part[p];
         return get(at[0], at[1], at[2], at[3]);
     }
 };
-template <class Get, class Line, class Term>
-__device__ inline le_reuse_leaf_of<Get, Line, Term> le_reuse_leaf(const Get &get, const Line &line_at, const Term &term_at) {
+template <int MASKED, class Get, class Line, class Term>
+__device__ inline le_reuse_leaf_of<MASKED, Get, Line, Term> le_reuse_leaf(const Get &get, const Line &line_at, const Term &term_at) {
     return {get, line_at, term_at};
 }
 template <class At, class F> __device__ inline At le_reuse_parts(const F &at, int number) {
@@ -133,19 +183,20 @@ __device__ inline void le_reuse_table(int first, int terms, const Leaves &leaves
             table[n][k % ROOM] = leaves.template term_at<At>(n, k < terms ? k : terms - 1);
 }
 //: le_reuse_step
-template <int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>
+// FRESH: the term is the first of a chunk.
+template <bool FRESH, int TR, int TC, int MR, int MC, int DEPTH, int NL, int NR, class M, class F, class G, int PL, int PR, class Add>
 __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH][PL], const G (&right)[NR][DEPTH][PR],
                                      const Add &add, M (&chunk)[MR][MC]) {
-    enum { QR = MR < 4 ? MR : 4, QC = MC < 4 ? MC : 4 };
+    enum { MOST_R = sizeof(F) > 4 ? 2 : 4, MOST_C = sizeof(G) > 4 ? 2 : 4, QR = MR < MOST_R ? MR : MOST_R, QC = MC < MOST_C ? MC : MOST_C };
     F a[NL < 4 ? 4 : NL][MR];
     G b[NR < 4 ? 4 : NR][MC];
-    const int row = (int)threadIdx.x / TC, column = (int)threadIdx.x % TC;
+    const le_reuse_thread<TR, TC> at;
 #pragma unroll
     for (int n = 0; n < 4; n++) {
 #pragma unroll
         for (int q = 0; q < MR / QR; q++) {
             F some[QR];
-            le_read<QR>(some, &left[n < NL ? n : 0][d][le_reuse_line<TR, MR>(row, q * QR)]);
+            le_read<QR>(some, &left[n < NL ? n : 0][d][le_reuse_line<F, TR, MR>(at.row, q * QR)]);
 #pragma unroll
             for (int k = 0; k < QR; k++)
                 a[n][q * QR + k] = some[k];
@@ -153,7 +204,7 @@ __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH]
 #pragma unroll
         for (int q = 0; q < MC / QC; q++) {
             G some[QC];
-            le_read<QC>(some, &right[n < NR ? n : 0][d][le_reuse_line<TC, MC>(column, q * QC)]);
+            le_read<QC>(some, &right[n < NR ? n : 0][d][le_reuse_line<G, TC, MC>(at.column, q * QC)]);
 #pragma unroll
             for (int k = 0; k < QC; k++)
                 b[n][q * QC + k] = some[k];
@@ -163,7 +214,7 @@ __device__ inline void le_reuse_step(int d, int term, const F (&left)[NL][DEPTH]
     for (int i = 0; i < MR; i++)
 #pragma unroll
         for (int j = 0; j < MC; j++)
-            chunk[i][j] = add(a[0][i], a[1][i], a[2][i], a[3][i], b[0][j], b[1][j], b[2][j], b[3][j], term, chunk[i][j]);
+            chunk[i][j] = add(a[0][i], a[1][i], a[2][i], a[3][i], b[0][j], b[1][j], b[2][j], b[3][j], term, FRESH ? M::none() : chunk[i][j]);
 }
 //: le_reuse_totals
 // add: the total so far with a term. LEVELS: of the tree of units of 1,024 terms; less than 0: no sum with reuse (NUMERICS,
@@ -174,11 +225,14 @@ template <class M, class F, class G, class O, int TR, int TC, int MR, int MC, in
 __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left0, const L1 &left1, const L2 &left2,
                                        const L3 &left3, const R0 &right0, const R1 &right1, const R2 &right2,
                                        const R3 &right3,
-                                       le_reuse_room<F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, PL, PR, TABLE> &room,
+                                       le_reuse_room<M, TR * TC * MC, F, G, O, TR * MR, TC * MC, DEPTH, NL, NR, PL, PR, TABLE> &all,
                                        M (&totals)[MR][MC]) {
     enum { THREADS = TR * TC, ROWS = TR * MR, COLUMNS = TC * MC };
+    // Of short steps two, so that addresses in both halves of the room are known, and of a rest that is not whole several terms.
+    constexpr int UNROLL = MR * MC * DEPTH > 256 ? 1 : 2, UNROLL_REST = MR * MC > 16 ? 1 : 4;
     typedef le_reuse_leaves<NL, L0, L1, L2, L3> Left;
     typedef le_reuse_leaves<NR, R0, R1, R2, R3> Right;
+    auto &room = all.terms;
     const Left left = {left0, left1, left2, left3};
     const Right right = {right0, right1, right2, right3};
     typedef le_reuse_at<O, PL> LeftAt;
@@ -200,7 +254,7 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
     }
     rows.fetch(0, terms, left, room.left_at);
     columns.fetch(0, terms, right, room.right_at);
-#pragma unroll 1
+#pragma unroll UNROLL
     for (int first = 0; first < terms; first += DEPTH) {
         const int next = first + DEPTH;
         rows.keep(room.left[now]);
@@ -216,21 +270,27 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
             columns.fetch(next, terms, right, room.right_at);
         }
         if (next <= terms) {
+            if (LEVELS >= 0 && first % 32 == 0)
+                le_reuse_step<true, TR, TC, MR, MC, DEPTH, NL, NR>(0, first, room.left[now], room.right[now], add, chunk);
+            else
+                le_reuse_step<false, TR, TC, MR, MC, DEPTH, NL, NR>(0, first, room.left[now], room.right[now], add, chunk);
 #pragma unroll
-            for (int d = 0; d < DEPTH; d++)
-                le_reuse_step<TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
+            for (int d = 1; d < DEPTH; d++)
+                le_reuse_step<false, TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
         } else {
-#pragma unroll 1
+#pragma unroll
+            for (int k = 0; k < MR * MC; k++)
+                if (LEVELS >= 0 && first % 32 == 0)
+                    chunk[k / MC][k % MC] = M::none();
+#pragma unroll UNROLL_REST
             for (int d = 0; d < terms - first; d++)
-                le_reuse_step<TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
+                le_reuse_step<false, TR, TC, MR, MC, DEPTH, NL, NR>(d, first + d, room.left[now], room.right[now], add, chunk);
         }
         now ^= 1;
         if (LEVELS >= 0 && (next % 32 == 0 || next >= terms)) {
 #pragma unroll
-            for (int k = 0; k < MR * MC; k++) {
+            for (int k = 0; k < MR * MC; k++)
                 totals[k / MC][k % MC] = totals[k / MC][k % MC].join(chunk[k / MC][k % MC]);
-                chunk[k / MC][k % MC] = M::none();
-            }
         }
         if (LEVELS > 0 && next % 1024 == 0) {
             int level = 0;
@@ -257,4 +317,5 @@ __device__ inline void le_reuse_totals(int terms, const Add &add, const L0 &left
 #pragma unroll
         for (int k = 0; k < MR * MC; k++)
             totals[k / MC][k % MC] = chunk[k / MC][k % MC];
+    le_reuse_turn<F, G, TR, TC, MR, MC>(totals, all.turned);
 }

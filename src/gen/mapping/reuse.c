@@ -1,180 +1,6 @@
-/* The `reuse` mapping: makes the kernel, and chooses how large a tile is and how its threads share it. */
+/* The `reuse` mapping: proposes it, and makes the kernel. */
 #include "gen/mapping/reuse.h"
 #include <math.h>
-
-#define ROOM_BYTES    (46 << 10) /* of the 48 KB of static shared memory */
-#define REGISTERS     256        /* of a thread, if one thread block fits on a multiprocessor */
-#define OTHER_WORDS   24         /* registers for addresses and the like */
-#define PENDING_BYTES 1024       /* most bytes of a thread's tree of units, in local memory */
-#define SUM_COST      5          /* instructions that bring a value to shared memory, if its place is a sum */
-#define EDGE_COST     3          /* besides: of each subscript that an edge mode applies to */
-#define INDEX_COST    15         /* else: of each index */
-#define L2_RATE       2.5        /* bytes that L2 moves while memory moves one */
-#define START_SECONDS 2e-6       /* until the first terms have come */
-#define STEP_SECONDS  0.3e-6     /* in which threads meet between steps */
-#define STORE_COST    12         /* instructions that store a point's value */
-
-/* ---- the tile */
-
-/* Levels of the tree of units; -1: no sum with reuse. */
-static int levels_of(const struct group *g) {
-    int64_t unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS, units = (g->terms + unit - 1) / unit; /* the last may be shorter */
-    if (!g->chain)
-        return -1;
-    return g->terms <= unit ? 0 : units < 8 ? 3 : units < 256 ? 8 : 20;
-}
-
-static int down_of(const struct reuse_tile *tile) {
-    return REUSE_THREADS / tile->across;
-}
-
-static int64_t pitch_of(int lines) {
-    return (lines + 3) / 4 * 4 + 4;
-}
-
-static size_t side_bytes(const struct reuse_side *side, int lines, int depth) {
-    return (size_t)(2 * side->leaf_count * depth * pitch_of(lines)) * le_type_size(side->leaves[0]->type);
-}
-
-/* In numbers, for each term. */
-static size_t table_numbers(const struct reuse_side *side) {
-    return (size_t)(side->leaf_count * (side->parts < 3 ? side->parts : 4));
-}
-
-static size_t room_bytes(const struct reuse *r, const struct reuse_tile *tile) {
-    return side_bytes(&r->rows, down_of(tile) * tile->rows, tile->depth) +
-           side_bytes(&r->columns, tile->across * tile->columns, tile->depth) + 32 +
-           (table_numbers(&r->rows) + table_numbers(&r->columns)) * (r->table ? REUSE_TABLE : 1) * (r->wide ? 8 : 4);
-}
-
-/* Registers of a thread: totals, values of a term, what is on its way to shared memory, and the rest. */
-static int words_of(const struct reuse *r, const struct reuse_tile *tile) {
-    const struct group *g = &r->t.groups[0];
-    const struct reuse_side *sides[] = {&r->rows, &r->columns};
-    const int lines[] = {down_of(tile) * tile->rows, tile->across * tile->columns}, own[] = {tile->rows, tile->columns};
-    int words = OTHER_WORDS + le_group_bytes(g) / 4 * tile->rows * tile->columns * (g->chain ? 2 : 1);
-    for (int s = 0; s < 2; s++) {
-        int each = (lines[s] * tile->depth + REUSE_THREADS - 1) / REUSE_THREADS;
-        int size = (int)(le_type_size(sides[s]->leaves[0]->type) + 3) / 4;
-        int places = sides[s]->by_terms ? each : (lines[s] + REUSE_THREADS - 1) / REUSE_THREADS; /* of its lines */
-        words += sides[s]->leaf_count * (own[s] * size + each * size + places * sides[s]->parts * (r->wide ? 2 : 1));
-    }
-    return words;
-}
-
-/* Thread blocks that are to fit on a multiprocessor. */
-static int resident_of(const struct reuse *r, const struct reuse_tile *tile) {
-    return words_of(r, tile) > REGISTERS / 2 ? 1 : 2;
-}
-
-/* Whether registers and shared memory hold what the tile needs. */
-static bool has_room(const struct reuse *r, const struct reuse_tile *tile) {
-    const struct group *g = &r->t.groups[0];
-    int levels = levels_of(g);
-    return room_bytes(r, tile) <= ROOM_BYTES && words_of(r, tile) <= REGISTERS &&
-           (levels <= 0 || le_group_bytes(g) * tile->rows * tile->columns * levels <= PENDING_BYTES);
-}
-
-static int64_t tiles_along(const struct reuse_side *side, int lines) {
-    return (side->lines.total + lines - 1) / lines;
-}
-
-static int64_t blocks_of(const struct reuse *r, const struct reuse_tile *tile) {
-    return tiles_along(&r->rows, down_of(tile) * tile->rows) * tiles_along(&r->columns, tile->across * tile->columns) *
-           r->batch.total;
-}
-
-/* ---- the cost */
-
-/* Additions of a term, without what is computed when it is put into shared memory. */
-static double operations_of(struct reuse *r) {
-    const struct group *g = &r->t.groups[0];
-    struct le_node_notes *notes = r->c.notes;
-    int epoch = ++notes->epoch;
-    double operations = 0;
-    for (int k = 0; k < r->rows.leaf_count; k++)
-        le_new_cost(notes, r->rows.leaves[k], epoch);
-    for (int k = 0; k < r->columns.leaf_count; k++)
-        le_new_cost(notes, r->columns.leaves[k], epoch);
-    for (int k = 0; k < g->node_count; k++)
-        operations += (double)le_new_cost(notes, g->bodies[k], epoch) +
-                      (le_chain_adds_products((enum le_reduction)g->nodes[k]->code, g->bodies[k]) ? 0 : 1);
-    return operations;
-}
-
-/* Additions of a point, besides its terms. */
-static double outside_of(struct reuse *r) {
-    const struct group *g = &r->t.groups[0];
-    struct le_node_notes *notes = r->c.notes;
-    int epoch = ++notes->epoch;
-    for (int k = 0; k < g->node_count; k++)
-        le_new_cost(notes, g->nodes[k], epoch);
-    return (double)le_new_cost(notes, r->c.stage->node, epoch) * (r->t.sibling_count + 1);
-}
-
-/* Instructions that put one term of one line of the side into shared memory. */
-static double staging_of(const struct reuse *r, const struct reuse_side *side) {
-    double cost = 0;
-    for (int k = 0; k < side->leaf_count; k++) {
-        const struct reuse_place place = le_reuse_place(r, side, side->leaves[k]);
-        cost += place.is_sum
-                    ? SUM_COST + EDGE_COST * place.edge_count
-                    : INDEX_COST * (side->lines.count + r->t.groups[0].index_count) + (double)side->leaves[k]->cost;
-    }
-    return cost;
-}
-
-/* outside: additions of a point, besides its terms */
-static double seconds_of(const struct reuse *r, const struct reuse_tile *tile, double operations, double outside,
-                         double bytes) {
-    const struct le_device_facts *facts = r->c.job->facts;
-    const struct group *g = &r->t.groups[0];
-    double rows = down_of(tile) * tile->rows, columns = tile->across * tile->columns, terms = (double)g->terms;
-    double blocks = (double)blocks_of(r, tile), warps = REUSE_THREADS / WARP;
-    double row_size = (double)le_type_size(r->rows.leaves[0]->type) / 4,
-           column_size = (double)le_type_size(r->columns.leaves[0]->type) / 4;
-    double clock = facts->operations_per_second / (128.0 * facts->multiprocessors);
-    /* instructions of a warp for a term, at four a clock; wavefronts of shared memory, at one a clock */
-    double reads = r->rows.leaf_count * ceil(tile->rows / 4.0) * row_size +
-                   r->columns.leaf_count * ceil(tile->columns / 4.0) * column_size;
-    double issued = tile->rows * tile->columns * operations + reads +
-                    (rows * staging_of(r, &r->rows) + columns * staging_of(r, &r->columns)) / REUSE_THREADS;
-    double lanes = tile->across < WARP ? tile->across : WARP;
-    double wavefronts = r->rows.leaf_count * ceil(tile->rows / 4.0) * row_size +
-                        r->columns.leaf_count * fmax(1, tile->columns * column_size * lanes / WARP);
-    double end = rows * columns * (outside + STORE_COST) / WARP / 4;
-    double block_seconds = (terms * warps * fmax(issued / 4, wavefronts) + end) / clock;
-    double waits = START_SECONDS + ceil(terms / tile->depth) * STEP_SECONDS;
-    double rounds = ceil(blocks / facts->multiprocessors);
-    double traffic =
-        blocks * terms * 4 * (rows * r->rows.leaf_count * row_size + columns * r->columns.leaf_count * column_size);
-    double memory = fmax(bytes, traffic / L2_RATE) / facts->bytes_per_second;
-    /* what one thread block waits for, another one on the same multiprocessor hides */
-    double seconds = resident_of(r, tile) == 1 || rounds == 1
-                         ? rounds * (block_seconds + waits)
-                         : rounds / 2 * fmax(2 * block_seconds, block_seconds + waits);
-    return fmax(seconds, memory);
-}
-
-static struct reuse_tile best_tile(struct reuse *r, double operations, double outside, double bytes, double *seconds) {
-    static const int depths[] = {16, 8, 4};
-    struct reuse_tile best = {0};
-    *seconds = INFINITY;
-    for (int across = 16; across <= REUSE_THREADS; across *= 2)
-        for (int rows = 1; rows <= 8; rows *= 2)
-            for (int columns = 1; columns <= 8; columns *= 2)
-                for (size_t d = 0; d < ARRAY_LEN(depths); d++) {
-                    struct reuse_tile tile = {across, rows, columns, depths[d]};
-                    if (!has_room(r, &tile) || blocks_of(r, &tile) > INT32_MAX)
-                        continue;
-                    double now = seconds_of(r, &tile, operations, outside, bytes);
-                    if (now < *seconds) {
-                        *seconds = now;
-                        best = tile;
-                    }
-                }
-    return best;
-}
 
 /* ---- the kernel */
 
@@ -194,10 +20,10 @@ static struct le_expression *extent(struct codegen *c, const char *what, int64_t
 static void emit_place(struct reuse_kernel *k) {
     struct codegen *c = &k->r->c;
     struct le_kernel_tree *t = c->tree;
-    int rows = down_of(&k->tile) * k->tile.rows, columns = k->tile.across * k->tile.columns;
+    int rows = le_reuse_down(&k->tile) * k->tile.rows, columns = k->tile.across * k->tile.columns;
     struct le_expression *block = le_to_int(t, le_ktree_thread(t, LE_BLOCK_X));
-    struct le_expression *down = extent(c, "row_tiles", tiles_along(&k->r->rows, rows));
-    struct le_expression *across = extent(c, "column_tiles", tiles_along(&k->r->columns, columns));
+    struct le_expression *down = extent(c, "row_tiles", le_reuse_tiles(&k->r->rows, rows));
+    struct le_expression *across = extent(c, "column_tiles", le_reuse_tiles(&k->r->columns, columns));
     struct le_expression *rest = le_let(t, c->root, "rest", le_ktree_quotient(t, block, across));
     k->column =
         le_let(t, c->root, "first_column", le_times_int(t, le_minus(t, block, le_times(t, rest, across)), columns));
@@ -261,6 +87,31 @@ static int emit_parts(const struct leaf_code *l, struct le_block *block, struct 
     return count;
 }
 
+/* Puts a set of bits in place of the subscripts, from which it is made: of the line, or of the term. */
+static int emit_mask(const struct leaf_code *l, bool of_line, struct le_expression **parts) {
+    struct codegen *c = &l->k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    const struct le_layout *layout = &c->layouts[l->leaf->value];
+    struct le_expression *all = NULL;
+    int64_t first = 0;
+    for (int k = 0; k < l->place.edge_count; k++) {
+        struct le_expression *bits, *from = le_to_int(t, parts[1 + k]);
+        if (of_line) {
+            struct le_expression *x[] = {from, extent(c, "extent", layout->shape[l->place.edges[k]]),
+                                         extent(c, "least_added", l->place.least[k]),
+                                         extent(c, "numbers_added", l->place.counts[k]), extent(c, "first_bit", first)};
+            bits = le_ktree_call(t, LE_CALL_REUSE_OUTSIDE, LE_KTREE_INT, NULL, x);
+        } else {
+            struct le_expression *number = le_plus(t, from, extent(c, "bit", first - l->place.least[k]));
+            bits = le_ktree_call(t, LE_CALL_REUSE_BIT, LE_KTREE_INT, NULL, &number);
+        }
+        all = all ? le_plus(t, all, bits) : bits;
+        first += l->place.counts[k];
+    }
+    parts[1] = all;
+    return 2;
+}
+
 /* Closes a function of a number and a part with the part that is asked for. */
 static struct le_expression *close_parts(const struct leaf_code *l, struct le_block *block,
                                          struct le_variable *function, struct le_expression *part,
@@ -285,6 +136,8 @@ static struct le_expression *emit_line_at(const struct leaf_code *l) {
     struct le_expression *last = le_minus(t, lines, le_ktree_int(t, 1));
     at = le_let(t, block, l->left ? "row" : "column", le_ktree_select(t, le_less(t, at, lines), at, last));
     int count = emit_parts(l, block, at, le_ktree_int(t, 0), parts);
+    if (l->place.masked)
+        count = emit_mask(l, true, parts);
     return close_parts(l, block, function, x[1], parts, count);
 }
 
@@ -302,6 +155,8 @@ static struct le_expression *emit_term_at(const struct leaf_code *l) {
     emit_parts(l, block, zero, x[0], parts);
     for (int p = 0; p < count; p++)
         parts[p] = le_minus(t, le_ktree_cast(t, l->type, parts[p]), le_ktree_cast(t, l->type, from[p]));
+    if (l->place.masked)
+        count = emit_mask(l, false, parts);
     return close_parts(l, block, function, x[1], parts, count);
 }
 
@@ -309,15 +164,18 @@ static struct le_expression *emit_get(const struct leaf_code *l) {
     struct codegen *c = &l->k->r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_variable *function;
-    struct le_expression *x[PARTS_MAX], *value, *subscripts[LEAT_RANK_MAX] = {NULL};
+    struct le_expression *x[PARTS_MAX], *value;
     const int types[] = {l->type, l->type, l->type, l->type};
     struct le_block *block =
         open_leaf(l, l->left ? "left" : "right", (int)l->leaf->type, types, PARTS_MAX, &function, x);
     if (l->place.is_sum) {
         bind_position(l, block, le_ktree_int(t, 0), le_ktree_int(t, 0));
-        for (int k = 0; k < l->place.edge_count; k++)
-            subscripts[l->place.edges[k]] = x[1 + k];
-        value = le_codegen_load_from(c, l->leaf, x[0], l->place.whole, subscripts, block);
+        struct le_load_place place = {.offset = x[0], .whole = l->place.whole};
+        if (l->place.masked)
+            place.inside = le_ktree_binary(t, LE_OP_EQ, x[1], le_ktree_int(t, 0));
+        for (int k = 0; k < l->place.edge_count && !l->place.masked; k++)
+            place.subscripts[l->place.edges[k]] = x[1 + k];
+        value = le_codegen_load_from(c, l->leaf, &place, block);
     } else {
         bind_position(l, block, le_to_int(t, x[0]), le_to_int(t, x[1]));
         value = le_codegen_node(c, l->leaf, block, NULL);
@@ -334,7 +192,7 @@ static struct le_expression *emit_leaf(struct reuse_kernel *k, const struct reus
                                 .place = le_reuse_place(k->r, side, leaf),
                                 .type = k->r->wide ? LE_KTREE_LONG : LE_KTREE_INT};
     struct le_expression *x[] = {emit_get(&l), emit_line_at(&l), emit_term_at(&l)};
-    return le_ktree_call(k->r->c.tree, LE_CALL_REUSE_LEAF, LE_KTREE_VOID, NULL, x);
+    return le_ktree_call(k->r->c.tree, LE_CALL_REUSE_LEAF, LE_KTREE_VOID, &LE_STATIC_NUMBER(l.place.masked), x);
 }
 
 /* Makes the function that adds a term to a total: its parameters are the leaves' values (those that a side lacks are
@@ -380,10 +238,12 @@ static void emit_totals(struct reuse_kernel *k) {
     le_group_declare(c, g);
     const struct le_static offset = LE_STATIC_TYPE(r->wide ? LE_KTREE_LONG : LE_KTREE_INT),
                            table = LE_STATIC_NUMBER(r->table ? REUSE_TABLE : 0);
-    const struct le_static of_room[] = {left,
+    const struct le_static of_room[] = {LE_STATIC_TYPE(g->type),
+                                        LE_STATIC_NUMBER(REUSE_THREADS * tile->columns),
+                                        left,
                                         right,
                                         offset,
-                                        LE_STATIC_NUMBER(down_of(tile) * tile->rows),
+                                        LE_STATIC_NUMBER(le_reuse_down(tile) * tile->rows),
                                         LE_STATIC_NUMBER(tile->across * tile->columns),
                                         LE_STATIC_NUMBER(tile->depth),
                                         LE_STATIC_NUMBER(r->rows.leaf_count),
@@ -406,7 +266,7 @@ static void emit_totals(struct reuse_kernel *k) {
                                         left,
                                         right,
                                         offset,
-                                        LE_STATIC_NUMBER(down_of(tile)),
+                                        LE_STATIC_NUMBER(le_reuse_down(tile)),
                                         LE_STATIC_NUMBER(tile->across),
                                         LE_STATIC_NUMBER(tile->rows),
                                         LE_STATIC_NUMBER(tile->columns),
@@ -418,35 +278,46 @@ static void emit_totals(struct reuse_kernel *k) {
                                         LE_STATIC_NUMBER(r->rows.by_terms),
                                         LE_STATIC_NUMBER(r->columns.by_terms),
                                         table,
-                                        LE_STATIC_NUMBER(levels_of(g))};
+                                        LE_STATIC_NUMBER(le_reuse_levels(g))};
     le_do(t, c->root, LE_CALL_REUSE_TOTALS, statics, x);
 }
 
-static struct le_expression *line_of(struct le_kernel_tree *t, int threads, int lines, struct le_expression *thread,
-                                     struct le_expression *m) {
-    const struct le_static statics[] = {LE_STATIC_NUMBER(threads), LE_STATIC_NUMBER(lines)};
-    struct le_expression *x[] = {thread, m};
-    return le_ktree_call(t, LE_CALL_REUSE_LINE, LE_KTREE_INT, statics, x);
+/* Opens the branch of the points of column `part` of the thread, and binds the columns' indices. */
+static struct le_block *open_column(struct reuse_kernel *k, struct le_block *block, struct le_expression *part) {
+    struct codegen *c = &k->r->c;
+    struct le_kernel_tree *t = c->tree;
+    int columns = k->tile.across * k->tile.columns;
+    struct le_expression *own = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
+    own = columns < REUSE_THREADS ? le_ktree_remainder(t, own, le_ktree_int(t, columns))
+                                  : le_plus(t, le_times_int(t, part, REUSE_THREADS), own);
+    struct le_expression *column = le_let(t, block, "column", le_plus(t, k->column, own));
+    block = le_codegen_open_branch(c, block, le_less(t, column, k->columns));
+    le_team_bind(c, block, k->r->columns.lines.at, k->r->columns.lines.count, column, true);
+    return block;
 }
 
-/* Computes and stores the stage's values for each of the thread's points that is inside. */
+/* Computes and stores the stage's values for each of the thread's points that is inside. Neighbouring threads have
+ * neighbouring columns, and a thread has points of one column, or of some where a row has more of them than threads. */
 static void emit_values(struct reuse_kernel *k) {
     struct reuse *r = k->r;
     struct codegen *c = &r->c;
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *i, *j, *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X));
-    struct le_expression *across = le_ktree_int(t, k->tile.across);
-    struct le_block *outer = le_ktree_open_each(t, c->root, "i", k->tile.rows, &i);
-    struct le_expression *row = line_of(t, down_of(&k->tile), k->tile.rows, le_ktree_quotient(t, thread, across), i);
-    row = le_let(t, outer, "row", le_plus(t, k->row, row));
-    struct le_block *inner = le_ktree_open_each(t, outer, "j", k->tile.columns, &j);
-    struct le_expression *column =
-        line_of(t, k->tile.across, k->tile.columns, le_ktree_remainder(t, thread, across), j);
-    column = le_let(t, inner, "column", le_plus(t, k->column, column));
-    struct le_block *block =
-        le_codegen_open_branch(c, inner, le_both(t, le_less(t, row, k->rows), le_less(t, column, k->columns)));
+    struct le_expression *i, *j, *part;
+    int columns = k->tile.across * k->tile.columns, parts = columns > REUSE_THREADS ? columns / REUSE_THREADS : 1;
+    struct le_block *block = le_ktree_open_each(t, c->root, "part", parts, &part);
+    block = open_column(k, block, part);
+    block = le_ktree_open_each(t, block, "i", k->tile.rows, &i);
+    block = le_ktree_open_each(t, block, "j", k->tile.columns / parts, &j);
+    if (parts > 1)
+        j = le_let(t, block, "of", le_plus(t, le_times_int(t, j, parts), part));
+    const struct le_static statics[] = {LE_STATIC_TYPE((int)r->rows.leaves[0]->type),
+                                        LE_STATIC_NUMBER(le_reuse_down(&k->tile)), LE_STATIC_NUMBER(k->tile.across),
+                                        LE_STATIC_NUMBER(k->tile.rows), LE_STATIC_NUMBER(k->tile.columns)};
+    struct le_expression *x[] = {i, j};
+    struct le_expression *row = le_ktree_call(t, LE_CALL_REUSE_TURNED_ROW, LE_KTREE_INT, statics, x);
+    row = le_let(t, block, "row", le_plus(t, k->row, row));
+    block = le_codegen_open_branch(c, block, le_less(t, row, k->rows));
     le_team_bind(c, block, r->rows.lines.at, r->rows.lines.count, row, true);
-    le_team_bind(c, block, r->columns.lines.at, r->columns.lines.count, column, true);
     le_group_know(c, &r->t.groups[0], block, le_ktree_element2(t, k->totals, i, j));
     le_team_store(c, &r->t, block, TEAM_ALL);
     le_codegen_close_all(c, block);
@@ -460,13 +331,14 @@ static leat_status make_reuse(const struct le_mapping *mapping, void *found, str
                                       .depth = (int)le_mapping_get(mapping, "depth")}};
     struct codegen *c = &k.r->c;
     c->tree->threads = REUSE_THREADS;
-    c->tree->resident = resident_of(k.r, &k.tile);
+    c->tree->resident = le_reuse_resident(k.r, &k.tile);
     emit_place(&k);
     emit_totals(&k);
     emit_values(&k);
-    const char *how = le_arena_format(c->arena, "a block for each %d x %d elements", down_of(&k.tile) * k.tile.rows,
-                                      k.tile.across * k.tile.columns);
-    le_codegen_launch(c, out, blocks_of(k.r, &k.tile), REUSE_THREADS, k.r->t.points * (k.r->t.sibling_count + 1), how);
+    const char *how = le_arena_format(c->arena, "a block for each %d x %d elements",
+                                      le_reuse_down(&k.tile) * k.tile.rows, k.tile.across * k.tile.columns);
+    le_codegen_launch(c, out, le_reuse_blocks(k.r, &k.tile), REUSE_THREADS, k.r->t.points * (k.r->t.sibling_count + 1),
+                      how);
     return c->status;
 }
 
@@ -475,7 +347,8 @@ static leat_status make_reuse(const struct le_mapping *mapping, void *found, str
 struct reuse_proposal {
     struct reuse *r;
     struct reuse_tile tile;
-    double operations, outside, bytes, seconds; /* seconds: INFINITY if it does not fit */
+    struct reuse_work work;
+    double seconds; /* INFINITY: it does not fit */
 };
 
 static struct reuse_proposal find_reuse(const struct le_device_kernel_job *job, const struct le_stage *stage) {
@@ -486,10 +359,8 @@ static struct reuse_proposal find_reuse(const struct le_device_kernel_job *job, 
         return p;
     if (r->t.points == 0 || r->t.points > INT32_MAX || !le_reuse_find(r))
         return p;
-    p.operations = operations_of(r);
-    p.outside = outside_of(r);
-    p.bytes = le_cost_bytes(job, (struct le_node *const[]){stage->node}, 1, r->columns.lines.at[0]);
-    p.tile = best_tile(r, p.operations, p.outside, p.bytes, &p.seconds);
+    p.work = le_reuse_work(r);
+    p.tile = le_reuse_best_tile(r, &p.work, &p.seconds);
     return p;
 }
 
@@ -520,8 +391,8 @@ void le_propose_reuse(struct le_mapping_search *search) {
     struct reuse_tile set = {.across = (int)le_mapping_set(m, "across", tile.across, 16, REUSE_THREADS, true),
                              .rows = (int)le_mapping_set(m, "rows", tile.rows, 1, 8, true),
                              .columns = (int)le_mapping_set(m, "columns", tile.columns, 1, 8, true),
-                             .depth = (int)le_mapping_set(m, "depth", tile.depth, 4, 16, true)};
-    if (!has_room(r, &set)) { /* what is forced does not fit together */
+                             .depth = (int)le_mapping_set(m, "depth", tile.depth, 4, 32, true)};
+    if (!le_reuse_has_room(r, &set)) { /* what is forced does not fit together */
         m->count = 0;
         m->settings[m->count++] = (struct le_setting){"across", tile.across};
         m->settings[m->count++] = (struct le_setting){"rows", tile.rows};
@@ -529,7 +400,7 @@ void le_propose_reuse(struct le_mapping_search *search) {
         m->settings[m->count++] = (struct le_setting){"depth", tile.depth};
         set = tile;
     }
-    m->seconds = seconds_of(r, &set, p.operations, p.outside, p.bytes) +
+    m->seconds = le_reuse_seconds(r, &set, &p.work) +
                  le_cost_target_bytes(r->c.job, r->c.stage, r->columns.lines.at[r->columns.lines.count - 1]) /
                      r->c.job->facts->bytes_per_second;
     m->seconds += 2e-6;

@@ -2,6 +2,8 @@
 #include "gen/mapping/reuse.h"
 
 #define EXTENT_MAX ((int64_t)1 << 30)
+#define MASK_BITS  31
+#define APART      4
 
 static bool add_index(const struct codegen *c, struct reuse_loop *to, int index) {
     int64_t count = le_range_count(le_range_of(c->space, index));
@@ -100,7 +102,8 @@ static bool find_all_leaves(struct reuse *r) {
     return r->rows.leaf_count > 0 && r->columns.leaf_count > 0;
 }
 
-/* Whether neighbours in memory of what the side reads differ in the term. */
+/* Whether neighbours in memory of what the side reads differ in the term. Lines that lie a few elements apart are
+ * neighbours, too: the next terms read what lies between, and a thread has fewer lines. */
 static bool is_by_terms(const struct reuse *r, const struct reuse_side *side, const struct load_search *s) {
     const struct group *g = &r->t.groups[0];
     int last = g->indices[g->index_count - 1], line = side->lines.at[side->lines.count - 1];
@@ -113,7 +116,7 @@ static bool is_by_terms(const struct reuse *r, const struct reuse_side *side, co
             continue;
         term = term < 0 ? -term : term;
         across = across < 0 ? -across : across;
-        by_term += term != 0 && (across == 0 || term < across) ? 1 : -1;
+        by_term += term != 0 && (across == 0 || APART * term <= across) ? 1 : -1;
     }
     return by_term > 0;
 }
@@ -168,6 +171,44 @@ static bool reaches_outside(const struct reuse *r, const struct le_node *leaf) {
     return reach >= 0;
 }
 
+/* Finds the numbers that terms add to the subscript. */
+static bool find_added(const struct reuse *r, struct le_node *subscript, int64_t *least, int64_t *count) {
+    const struct group *g = &r->t.groups[0];
+    struct le_affine f;
+    int64_t added, all;
+    *least = 0;
+    *count = 1;
+    if (!le_affine_of(r->c.space, subscript, &f))
+        return false;
+    for (int k = 0; k < f.count; k++) {
+        bool of_terms = false;
+        for (int n = 0; n < g->index_count; n++)
+            of_terms |= f.index[k] == g->indices[n];
+        if (!of_terms)
+            continue;
+        const struct le_range *range = le_range_of(r->c.space, f.index[k]);
+        if (!le_mul_i64(f.factor[k], le_range_last(range) - range->low, &added) ||
+            !le_add_i64(*count, added < 0 ? -added : added, &all) || all > MASK_BITS)
+            return false;
+        *count = all;
+        *least += added < 0 ? added : 0;
+    }
+    return true;
+}
+
+/* Whether a set of bits has room for the numbers that terms add to the edges. */
+static bool fit_mask(const struct reuse *r, const struct le_node *leaf, struct reuse_place *place) {
+    int64_t bits = 0;
+    if (!place->whole || place->edge_count == 0)
+        return false;
+    for (int k = 0; k < place->edge_count; k++) {
+        if (!find_added(r, leaf->operands[place->edges[k]], &place->least[k], &place->counts[k]))
+            return false;
+        bits += place->counts[k];
+    }
+    return bits <= MASK_BITS;
+}
+
 struct reuse_place le_reuse_place(const struct reuse *r, const struct reuse_side *side, const struct le_node *leaf) {
     const struct le_address address = le_load_address(r->c.layouts, leaf);
     struct reuse_place place = {.is_sum = leaf->kind == LE_NODE_LOAD && leaf->operand_count > 0 && !leaf->live};
@@ -184,6 +225,7 @@ struct reuse_place le_reuse_place(const struct reuse *r, const struct reuse_side
     if (place.edge_count > 0 && leaf->fill && leaf->fill->free_count > 0)
         place.is_sum = false;
     place.whole = place.edge_count == 0 || (leaf->edge == LE_EDGE_FILL && reaches_outside(r, leaf));
+    place.masked = place.is_sum && fit_mask(r, leaf, &place);
     return place;
 }
 
@@ -203,7 +245,7 @@ static void find_places(struct reuse *r, struct reuse_side *side) {
     side->parts = 1;
     for (int k = 0; k < side->leaf_count; k++) {
         const struct reuse_place place = le_reuse_place(r, side, side->leaves[k]);
-        int parts = place.is_sum ? 1 + place.edge_count : 2;
+        int parts = !place.is_sum || place.masked ? 2 : 1 + place.edge_count;
         side->parts = parts > side->parts ? parts : side->parts;
         r->wide |= needs_long(r, side->leaves[k], &place);
     }

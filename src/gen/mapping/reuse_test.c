@@ -4,7 +4,7 @@
 #include "gen/device_kernel_testing.h"
 
 #define SMALL "reuse across=16 rows=2 columns=2 depth=4"  /* 32 x 32 */
-#define WIDE  "reuse across=64 rows=4 columns=1 depth=8"  /* 16 x 64 */
+#define WIDE  "reuse across=64 rows=4 columns=1 depth=32" /* 16 x 64 */
 #define LARGE "reuse across=16 rows=8 columns=8 depth=16" /* 128 x 128 */
 #define LINE  "reuse across=256 rows=1 columns=2 depth=8" /* 1 x 512 */
 

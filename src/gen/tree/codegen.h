@@ -171,10 +171,15 @@ struct le_node le_codegen_target(const struct codegen *c);
 /* Where the element lies that a load reads, without a range check, as far as these axes (a set of bits) say. */
 struct le_expression *le_codegen_offset(struct codegen *c, const struct le_node *load, unsigned axes,
                                         struct le_block *block);
-/* What the load reads: offset is that of the axes that are in range; the others have subscripts, which the load's edge
- * mode applies to. whole: offset counts all axes, and the mode is to fill */
-struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load, struct le_expression *offset,
-                                           bool whole, struct le_expression *const *subscripts, struct le_block *block);
+/* Where a load reads: offset is that of the axes that are in range; the others have subscripts, which the load's edge
+ * mode applies to. whole: offset counts all axes, and the mode is to fill, unless `inside` holds or, if that is NULL,
+ * all subscripts are in range */
+struct le_load_place {
+    struct le_expression *offset, *inside, *subscripts[LEAT_RANK_MAX];
+    bool whole;
+};
+struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load,
+                                           const struct le_load_place *place, struct le_block *block);
 /* Stores the value in the element on the left side of a stage of the kernel. */
 void le_codegen_store_to(struct codegen *c, const struct le_stage *stage, struct le_expression *value,
                          struct le_block *block);

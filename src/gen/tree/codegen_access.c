@@ -256,23 +256,24 @@ struct le_expression *le_codegen_offset(struct codegen *c, const struct le_node 
     return offset_from(&a, first_offset(&a));
 }
 
-struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load, struct le_expression *offset,
-                                           bool whole, struct le_expression *const *subscripts,
-                                           struct le_block *block) {
+struct le_expression *le_codegen_load_from(struct codegen *c, const struct le_node *load,
+                                           const struct le_load_place *place, struct le_block *block) {
     struct access a;
     begin_access(&a, c, load->value, load->operand_count, load->stretch);
     a.array = array_of(c, load->value);
     for (int d = 0; d < a.rank; d++) {
-        a.subscript[d] = subscripts[d];
-        if (subscripts[d])
+        a.subscript[d] = place->subscripts[d];
+        if (a.subscript[d])
             apply_edge(&a, d, load->edge, block);
     }
-    struct le_expression *x = le_ktree_element(c->tree, a.array, whole ? offset : offset_from(&a, offset));
+    struct le_expression *offset = place->whole ? place->offset : offset_from(&a, place->offset);
+    struct le_expression *x = le_ktree_element(c->tree, a.array, offset);
     x = le_codegen_from_memory(c, x, load->type);
-    if (!asks(&a))
+    if (!place->inside && !asks(&a))
         return x;
     struct le_expression *fill = le_codegen_wide(c, le_codegen_node(c, load->fill, block, NULL));
-    return le_let(c->tree, block, a.name, le_ktree_select(c->tree, all_inside(&a), x, fill));
+    struct le_expression *inside = place->inside ? place->inside : all_inside(&a);
+    return le_let(c->tree, block, a.name, le_ktree_select(c->tree, inside, x, fill));
 }
 
 struct le_expression *le_codegen_near(struct codegen *c, const struct le_near *near, struct le_block *block,

@@ -87,8 +87,8 @@ static void texts_are_read_back(void **state) {
         "  array place: int[2, 4] aligned zeroed\n  array t: shared f32[32, 33]\n  array d: dynamic u8\n"
         "  let p: buffer f32 read = &x[3]\n  let q: shared f32 = &t[1, 0]\n  let row: local int = &place[1]\n"
         "  set place[0, 1] = row[2]\n  set q[0] = p[1]\n  set d[0] = 1:u8\n",
-        "  array room: shared void as reuse.room<f32, f64, int, 64, 128, 8, 1, 2, 1, 1, 0>()\n"
-        "  array many: shared void[4] as reuse.room<f32, f64, int, 64, 128, 8, 1, 2, 1, 1, 0>()\n",
+        "  array room: shared void as reuse.room<f32, 1024, f32, f64, int, 64, 128, 8, 1, 2, 1, 1, 0>()\n"
+        "  array many: shared void[4] as reuse.room<f32, 1024, f32, f64, int, 64, 128, 8, 1, 2, 1, 1, 0>()\n",
         "  var a: f32\n  var terms: f32 as tree<f32, 0>()\n  var so_far: f32 as scan<f32, 1>() = 0:f32\n"
         "  call tree.add(terms, x[0])\n  let c: f32 = tree.total:f32(terms)\n"
         "  let d: i32 = value<i32>(v)\n  set a = c\n",
