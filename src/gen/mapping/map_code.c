@@ -419,7 +419,7 @@ static void write_turns(struct map *m, struct le_block *block) {
 static void make_guarded(struct map *m, struct le_block *block) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_block *exists = block;
-    if (m->way == MAP_ROWS || m->windows == MAP_WALKED)
+    if ((m->way == MAP_ROWS || m->windows == MAP_WALKED) && !m->shifts_rows)
         exists = le_ktree_open_if(t, block, le_map_exists(m, le_ktree_int(t, 0)));
     le_codegen_reach(&m->c, NULL);
     le_map_read_ahead(m, exists, MAP_READ_GUARDED);
@@ -461,10 +461,11 @@ static void make_split(struct map *m) {
 static void make_all(struct map *m) {
     bool asks = m->to && (!m->safe || m->loose);
     struct le_block *rest, *all;
-    le_map_read_ahead(m, m->body, MAP_READ_EITHER);
+    le_map_read_ahead(m, m->body, m->shifts_columns ? MAP_READ_WHOLE : MAP_READ_EITHER);
     if (m->way == MAP_TILE)
         read_tiles(m);
     declare_made(m, m->body);
+    le_map_walk(m, m->body, false);
     struct map_spot at = open_known(m, m->body, asks ? MAP_COUNTED_TURNS : MAP_ALL);
     make_element(m, &at);
     le_ktree_close_to(m->c.tree, at.block, m->body);
@@ -515,6 +516,11 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     double edges = m->inside || walks ? le_map_edge_share(m) : 0;
     m->guards = (walks || edges > FEW_EDGES) && le_map_can_guard(m);
     m->only_guards = m->guards && edges > MANY_EDGES;
+    bool alike = m->shifts_columns && !m->inside; /* all threads read only what exists */
+    if (alike)
+        m->splits = m->guards = m->only_guards = false;
+    else if (!m->guards)
+        m->shifts_rows = m->shifts_columns = false;
     le_map_places(m);
     if (m->only_guards)
         make_guarded(m, m->body);
