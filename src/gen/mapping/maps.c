@@ -21,14 +21,29 @@ static double cost_of(const struct map *m) {
     return (double)le_map_cost(m);
 }
 
+static void find_last(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REDUCE)
+        *(int *)user = node->indices[node->index_count - 1];
+}
+
+/* Bytes that are read. What lies between the elements of neighbouring threads, these read for other terms of a window:
+ * then the nearer of a thread's and a term's neighbours counts. */
+static double bytes_of(struct le_mapping_search *search, const struct map *m, int index) {
+    struct le_node *nodes[1 + LE_ALSO_MAX] = {search->stage->node}; /* of windows before they were written out */
+    int count = 1 + search->stage->also_count, last = -1;
+    for (int k = 1; k < count; k++)
+        nodes[k] = search->stage->also[k - 1]->node;
+    for (int k = 0; k < count && m->windows; k++)
+        le_node_walk(m->c.ir, nodes[k], find_last, &last);
+    double bytes = le_cost_bytes(m->c.job, nodes, count, index);
+    return last >= 0 ? fmin(bytes, le_cost_bytes(m->c.job, nodes, count, last)) : bytes;
+}
+
 /* A tile reads along each array's own axis: index -1. */
 static void finish(struct le_mapping_search *search, struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
-    struct le_node *nodes[1 + LE_ALSO_MAX] = {search->stage->node}; /* of windows before they were written out */
-    for (int k = 0; k < search->stage->also_count; k++)
-        nodes[1 + k] = search->stage->also[k]->node;
-    double bytes = le_cost_bytes(job, nodes, 1 + search->stage->also_count, index), written = 0;
+    double bytes = bytes_of(search, m, index), written = 0;
     for (int k = 0; k < m->result_count; k++)
         written += le_cost_target_bytes(job, m->results[k].stage, le_map_inner(m)->index);
     double in_flight = part * bytes / elements * (m->windows == MAP_WALKED ? le_map_walk_share(m) : 1);
