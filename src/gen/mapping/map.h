@@ -314,6 +314,9 @@ void le_map_close_whole(struct map *m, struct le_block *all, struct le_block *re
 
 /* If splits: opens an element of the block without checks (alike), and after that is closed, one of the other block. */
 struct map_spot le_map_open_element(struct map *m, bool alike);
+/* Makes values of the block: if operations have quick ways by these, and all again if some operands are unusual. */
+void le_map_make_twice(struct map *m, struct le_block *block, bool has_quick_ways,
+                       void (*make)(struct map *m, struct le_block *block, void *user), void *user);
 /* A loop over all elements, in which what was read ahead and the totals are known. */
 struct map_spot le_map_open_known(struct map *m, struct le_block *block);
 void le_map_close_element(struct map *m, const struct map_spot *s, bool alike);
