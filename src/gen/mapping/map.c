@@ -563,6 +563,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     le_codegen_begin(&m->c, job, stage, "");
     m->splits = m->scatters;
     m->body = m->c.root;
+    m->c.unrolls = windows != MAP_NO_WINDOWS;
     if (!set_results(m))
         return false;
     walk_point(m, find_other, &other);
