@@ -234,14 +234,16 @@ bool le_map_find_tiles(struct map *m);
 bool le_map_find_walks(struct map *m);
 /* Whether an index of a reduction moves a read along the axis, so that it must not be merged with the next one. */
 bool le_map_slides_along(const struct map *m, int axis);
-bool le_map_find_slides(struct map *m);              /* after the interior; false: no elements are shared */
-bool le_map_walk_fits(const struct map *m);          /* the registers, and the code, of one thread */
-double le_map_walk_operations(const struct map *m);  /* of an element: additions that take as long */
-double le_map_walk_share(const struct map *m);       /* of the threads that a multiprocessor has room for */
-int64_t le_map_arithmetic(const struct map *m);      /* additions of an element without reductions and positions */
-int64_t le_map_loads(const struct map *m);           /* of an element */
-int64_t le_map_walk_terms(const struct map *m);      /* of the longest reduction */
-bool le_map_walk_can_guard(const struct map *m);     /* whether the terms can be read with checks */
+bool le_map_find_slides(struct map *m);                   /* after the interior; false: no elements are shared */
+bool le_map_walk_fits(const struct map *m);               /* the registers, and the code, of one thread */
+double le_map_walk_operations(const struct map *m);       /* of an element: additions that take as long */
+double le_map_slowness(const struct le_node *reduction);  /* additions of f32 in the time of its operation */
+double le_map_split_cost(const struct map *m, int value); /* additions that take an element from a vector's register */
+double le_map_walk_share(const struct map *m);            /* of the threads that a multiprocessor has room for */
+int64_t le_map_arithmetic(const struct map *m);           /* additions of an element without reductions and positions */
+int64_t le_map_loads(const struct map *m);                /* of an element */
+int64_t le_map_walk_terms(const struct map *m);           /* of the longest reduction */
+bool le_map_walk_can_guard(const struct map *m);          /* whether the terms can be read with checks */
 bool le_map_walk_reads_vectors(const struct map *m); /* whose alignment depends on where a thread's columns begin */
 void le_map_walk(struct map *m, struct le_block *block, bool guarded); /* makes the code that computes the totals */
 void le_map_walk_alone(struct map *m, struct le_block *block);         /* those of one element, which the block binds */
