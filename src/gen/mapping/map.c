@@ -493,6 +493,18 @@ static bool is_safe(const struct map *m) {
     return safe;
 }
 
+/* Whether it reads an element that it writes at that point, which may be in the same memory (ir/alias.h). */
+static void find_own(struct le_node *node, void *user) {
+    struct map *m = user;
+    for (int k = 0; k < m->result_count && node->kind == LE_NODE_LOAD && node->operand_count > 0; k++) {
+        const struct le_stage *stage = m->results[k].stage;
+        bool own = node->operand_count == stage->left_count;
+        for (int d = 0; own && d < node->operand_count; d++)
+            own = node->operands[d] == stage->left[d];
+        m->reads_own |= own;
+    }
+}
+
 bool le_map_set_walk(struct map *m, int width, int unroll) {
     m->width = width;
     le_map_align(m);
@@ -503,6 +515,10 @@ bool le_map_set_walk(struct map *m, int width, int unroll) {
         align_streams(m);
     }
     m->unroll = unroll;
+    const int64_t rows = m->row >= 0 ? m->axes[m->row].count : 0, columns = le_map_inner(m)->count;
+    m->shifts_rows = rows >= unroll && !m->reads_own;
+    m->shifts_columns = m->shifts_rows && m->phase == 0 && columns >= m->width &&
+                        (columns % m->width == 0 || !le_map_walk_reads_vectors(m));
     return le_map_count_items(m);
 }
 
@@ -516,6 +532,7 @@ static bool find_walking(struct map *m) {
     m->width = m->unroll = 1;
     if (m->asks || !le_map_find_slides(m))
         return false;
+    walk_point(m, find_own, m);
     le_map_find_streams(m);
     le_map_find_pairs(m);
     m->splits = true;
@@ -546,6 +563,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     le_codegen_begin(&m->c, job, stage, "");
     m->splits = m->scatters;
     m->body = m->c.root;
+    m->c.unrolls = windows != MAP_NO_WINDOWS;
     if (!set_results(m))
         return false;
     walk_point(m, find_other, &other);

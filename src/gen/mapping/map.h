@@ -133,6 +133,9 @@ struct map {
     bool guards; /* if splits: threads at the edges compute all of their elements at once, too, and check what they read
                   */
     bool only_guards; /* all threads do */
+    /* If it walks: the last threads of an axis compute its last elements, all of which exist, and store those that no
+     * other thread has. */
+    bool shifts_rows, shifts_columns, reads_own; /* reads_own: that an element is computed again must not be seen */
     const struct le_space
         *inside; /* if splits: ranges of the indices where all reads are in range; NULL: all of them */
     int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as positions along each axis */
@@ -149,7 +152,8 @@ struct map {
                                       those; NULL: 0, all exist */
     struct le_variable *whole;     /* whether all exist (if splits: and read in range); NULL: not checked */
     struct le_expression *exists;  /* ROWS: whether the thread has any elements, unless it ends a row or column */
-    struct le_expression *row_start, *column_start; /* TILE: the first row and column of the thread block */
+    struct le_expression *skipped_rows, *skipped_columns; /* its first ones, which other threads store; NULL: none */
+    struct le_expression *row_start, *column_start;       /* TILE: the first row and column of the thread block */
     /* Results. */
     struct le_variable
         *usual; /* if splits: whether the results of the quick way are valid; NULL: there is no such way */
@@ -230,14 +234,17 @@ bool le_map_find_tiles(struct map *m);
 bool le_map_find_walks(struct map *m);
 /* Whether an index of a reduction moves a read along the axis, so that it must not be merged with the next one. */
 bool le_map_slides_along(const struct map *m, int axis);
-bool le_map_find_slides(struct map *m);             /* after the interior; false: no elements are shared */
-bool le_map_walk_fits(const struct map *m);         /* the registers, and the code, of one thread */
-double le_map_walk_operations(const struct map *m); /* of an element: additions that take as long */
-double le_map_walk_share(const struct map *m);      /* of the threads that a multiprocessor has room for */
-int64_t le_map_arithmetic(const struct map *m);     /* additions of an element without reductions and positions */
-int64_t le_map_loads(const struct map *m);          /* of an element */
-int64_t le_map_walk_terms(const struct map *m);     /* of the longest reduction */
-bool le_map_walk_can_guard(const struct map *m);    /* whether the terms can be read with checks */
+bool le_map_find_slides(struct map *m);                   /* after the interior; false: no elements are shared */
+bool le_map_walk_fits(const struct map *m);               /* the registers, and the code, of one thread */
+double le_map_walk_operations(const struct map *m);       /* of an element: additions that take as long */
+double le_map_slowness(const struct le_node *reduction);  /* additions of f32 in the time of its operation */
+double le_map_split_cost(const struct map *m, int value); /* additions that take an element from a vector's register */
+double le_map_walk_share(const struct map *m);            /* of the threads that a multiprocessor has room for */
+int64_t le_map_arithmetic(const struct map *m);           /* additions of an element without reductions and positions */
+int64_t le_map_loads(const struct map *m);                /* of an element */
+int64_t le_map_walk_terms(const struct map *m);           /* of the longest reduction */
+bool le_map_walk_can_guard(const struct map *m);          /* whether the terms can be read with checks */
+bool le_map_walk_reads_vectors(const struct map *m); /* whose alignment depends on where a thread's columns begin */
 void le_map_walk(struct map *m, struct le_block *block, bool guarded); /* makes the code that computes the totals */
 void le_map_walk_alone(struct map *m, struct le_block *block);         /* those of one element, which the block binds */
 void le_map_know_totals(struct map *m, const struct map_spot *at);
@@ -309,6 +316,9 @@ void le_map_close_whole(struct map *m, struct le_block *all, struct le_block *re
 
 /* If splits: opens an element of the block without checks (alike), and after that is closed, one of the other block. */
 struct map_spot le_map_open_element(struct map *m, bool alike);
+/* Makes values of the block: if operations have quick ways by these, and all again if some operands are unusual. */
+void le_map_make_twice(struct map *m, struct le_block *block, bool has_quick_ways,
+                       void (*make)(struct map *m, struct le_block *block, void *user), void *user);
 /* A loop over all elements, in which what was read ahead and the totals are known. */
 struct map_spot le_map_open_known(struct map *m, struct le_block *block);
 void le_map_close_element(struct map *m, const struct map_spot *s, bool alike);

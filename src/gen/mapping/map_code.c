@@ -351,14 +351,10 @@ static struct map_spot open_apart_in_rows(struct map *m) {
     return at;
 }
 
-struct map_spot le_map_open_element(struct map *m, bool alike) {
+/* Opens both blocks, and reads what the one without checks needs. */
+static void open_split(struct map *m) {
     struct codegen *c = &m->c;
     struct le_kernel_tree *t = c->tree;
-    if (!alike) {
-        le_codegen_reach(c, NULL);
-        c->rare = m->usual ? m->others : NULL;
-        return m->windows == MAP_WALKED && m->way == MAP_ROWS ? open_apart_in_rows(m) : open_apart(m);
-    }
     m->all = le_ktree_open_if(t, m->body, le_ktree_use(t, m->whole));
     m->others = m->usual ? le_ktree_open_scope(t, m->body) : le_ktree_open_else(t, m->body);
     c->quick = m->usual ? m->all : NULL;
@@ -368,7 +364,17 @@ struct map_spot le_map_open_element(struct map *m, bool alike) {
     if (!m->scatters)
         declare_made(m, m->all);
     le_map_walk(m, m->all, false);
-    return open_known(m, m->all, MAP_ALL);
+}
+
+struct map_spot le_map_open_element(struct map *m, bool alike) {
+    struct codegen *c = &m->c;
+    if (alike) {
+        open_split(m);
+        return open_known(m, m->all, MAP_ALL);
+    }
+    le_codegen_reach(c, NULL);
+    c->rare = m->usual ? m->others : NULL;
+    return m->windows == MAP_WALKED && m->way == MAP_ROWS ? open_apart_in_rows(m) : open_apart(m);
 }
 
 void le_map_close_element(struct map *m, const struct map_spot *at, bool alike) {
@@ -385,6 +391,37 @@ static bool has_quick_ways(const struct map *m) {
         if (le_codegen_has_quick_ways(&m->c, m->nodes[k]))
             return true;
     return false;
+}
+
+void le_map_make_twice(struct map *m, struct le_block *block, bool has_quick_ways,
+                       void (*make)(struct map *m, struct le_block *block, void *user), void *user) {
+    struct codegen *c = &m->c;
+    struct le_kernel_tree *t = c->tree;
+    if (!has_quick_ways) {
+        make(m, block, user);
+        return;
+    }
+    c->usual = le_ktree_declare(t, block, "usual", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
+    c->quick = block;
+    make(m, block, user);
+    c->quick = NULL;
+    struct le_block *again = le_ktree_open_if(t, block, le_ktree_not(t, le_ktree_use(t, c->usual)));
+    c->rare = again;
+    make(m, again, user);
+    c->rare = NULL;
+    le_ktree_close_to(t, again, block);
+}
+
+static void make_known(struct map *m, struct le_block *block, void *user) {
+    const enum map_which *which = user;
+    struct map_spot at = open_known(m, block, *which);
+    make_element(m, &at);
+    le_ktree_close_to(m->c.tree, at.block, block);
+}
+
+/* Computes all elements from what was read and added before. */
+static void make_elements(struct map *m, struct le_block *block, enum map_which which) {
+    le_map_make_twice(m, block, m->windows == MAP_WALKED && has_quick_ways(m), make_known, &which);
 }
 
 /* Computes all of an element's results before it stores any: one may be stored where another is read. */
@@ -419,15 +456,13 @@ static void write_turns(struct map *m, struct le_block *block) {
 static void make_guarded(struct map *m, struct le_block *block) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_block *exists = block;
-    if (m->way == MAP_ROWS || m->windows == MAP_WALKED)
+    if ((m->way == MAP_ROWS || m->windows == MAP_WALKED) && !m->shifts_rows)
         exists = le_ktree_open_if(t, block, le_map_exists(m, le_ktree_int(t, 0)));
     le_codegen_reach(&m->c, NULL);
     le_map_read_ahead(m, exists, MAP_READ_GUARDED);
     declare_made(m, exists);
     le_map_walk(m, exists, true);
-    struct map_spot at = open_known(m, exists, MAP_ALL);
-    make_element(m, &at);
-    le_ktree_close_to(t, at.block, exists);
+    make_elements(m, exists, MAP_ALL);
     if (m->width > 1)
         write_turns(m, exists);
     else
@@ -440,9 +475,9 @@ static void make_split(struct map *m) {
     struct le_kernel_tree *t = c->tree;
     if (m->dear && has_quick_ways(m))
         m->usual = le_ktree_declare(t, m->body, "usual", LE_BOOL, le_ktree_use(t, m->whole));
-    struct map_spot at = le_map_open_element(m, true);
-    make_element(m, &at);
-    le_map_close_element(m, &at, true);
+    open_split(m);
+    make_elements(m, m->all, MAP_ALL);
+    c->quick = NULL;
     struct le_block *writes = m->usual ? le_ktree_open_if(t, m->all, le_ktree_use(t, m->usual)) : m->all;
     write_whole(m, writes);
     le_ktree_close_to(m->c.tree, writes, m->all);
@@ -452,7 +487,7 @@ static void make_split(struct map *m) {
         le_ktree_close(m->c.tree, m->others);
         return;
     }
-    at = le_map_open_element(m, false);
+    struct map_spot at = le_map_open_element(m, false);
     store_apart(m, at.block);
     le_map_close_element(m, &at, false);
 }
@@ -461,13 +496,12 @@ static void make_split(struct map *m) {
 static void make_all(struct map *m) {
     bool asks = m->to && (!m->safe || m->loose);
     struct le_block *rest, *all;
-    le_map_read_ahead(m, m->body, MAP_READ_EITHER);
+    le_map_read_ahead(m, m->body, m->shifts_columns ? MAP_READ_WHOLE : MAP_READ_EITHER);
     if (m->way == MAP_TILE)
         read_tiles(m);
     declare_made(m, m->body);
-    struct map_spot at = open_known(m, m->body, asks ? MAP_COUNTED_TURNS : MAP_ALL);
-    make_element(m, &at);
-    le_ktree_close_to(m->c.tree, at.block, m->body);
+    le_map_walk(m, m->body, false);
+    make_elements(m, m->body, asks ? MAP_COUNTED_TURNS : MAP_ALL);
     all = le_map_open_whole(m, m->body, &rest);
     if (all)
         write_whole(m, all);
@@ -515,6 +549,11 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     double edges = m->inside || walks ? le_map_edge_share(m) : 0;
     m->guards = (walks || edges > FEW_EDGES) && le_map_can_guard(m);
     m->only_guards = m->guards && edges > MANY_EDGES;
+    bool alike = m->shifts_columns && !m->inside; /* all threads read only what exists */
+    if (alike)
+        m->splits = m->guards = m->only_guards = false;
+    else if (!m->guards)
+        m->shifts_rows = m->shifts_columns = false;
     le_map_places(m);
     if (m->only_guards)
         make_guarded(m, m->body);

@@ -164,7 +164,7 @@ static void set_places(struct map *m, struct le_block *block, struct le_expressi
 static void declare_ends(struct map *m) {
     struct le_kernel_tree *t = m->c.tree;
     m->to = le_ktree_array(t, m->body, "end", m->width > 1 ? LE_KTREE_INT : LE_BOOL, LE_KTREE_LOCAL, m->unroll, 0);
-    if (m->phase > 0)
+    if (m->phase > 0 || (m->width > 1 && m->skipped_columns))
         m->from = le_ktree_array(t, m->body, "start", LE_KTREE_INT, LE_KTREE_LOCAL, m->unroll, 0);
     if ((m->width > 1 || m->splits || m->paired) && !m->only_guards)
         m->whole = le_ktree_declare(t, m->body, "whole", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
@@ -201,10 +201,16 @@ static void find_ends(struct map *m, struct le_block *block, struct le_expressio
         le_ktree_set(t, block, to, le_both(t, asks, le_less(t, place, le_map_count(m, inner))));
     } else {
         struct le_expression *zero = le_ktree_int(t, 0), *width = le_ktree_int(t, m->width);
-        struct le_expression *left = le_let(t, block, "left", le_minus(t, le_map_count(m, inner), place));
-        struct le_expression *end = le_ktree_select(t, le_less(t, left, width), le_to_int(t, left), width);
+        struct le_expression *end = width;
+        if (!m->skipped_columns) {
+            struct le_expression *left = le_let(t, block, "left", le_minus(t, le_map_count(m, inner), place));
+            end = le_ktree_select(t, le_less(t, left, width), le_to_int(t, left), width);
+        }
         le_ktree_set(t, block, to, le_ktree_select(t, le_ktree_not(t, asks), zero, end));
-        if (m->from) {
+        if (m->from && m->skipped_columns) {
+            le_ktree_set(t, block, le_ktree_element(t, m->from, turn), m->skipped_columns);
+            full = le_minus(t, to, m->skipped_columns);
+        } else if (m->from) {
             struct le_expression *from = le_ktree_element(t, m->from, turn);
             struct le_expression *before = le_to_int(t, le_minus(t, zero, place));
             le_ktree_set(t, block, from, le_ktree_select(t, le_less(t, place, zero), before, zero));
@@ -271,12 +277,30 @@ static void find_corner(struct map *m, struct le_expression *const *parts) {
     m->place[inner] = le_let(t, m->body, "column", column);
 }
 
+/* Moves the thread back to the last `elements` of the axis, if it is beyond them. Returns how far. */
+static struct le_expression *shift_back(struct map *m, int axis, int elements) {
+    struct le_kernel_tree *t = m->c.tree;
+    struct le_expression *place = m->place[axis], *count = le_map_count(m, axis);
+    struct le_expression *last = le_minus(t, count, le_ktree_int(t, elements));
+    m->exists = le_both(t, m->exists, le_less(t, place, count));
+    m->place[axis] =
+        le_let(t, m->body, axis == m->row ? "row" : "column", le_ktree_select(t, le_less(t, last, place), last, place));
+    return le_let(t, m->body, "skipped", le_to_int(t, le_minus(t, place, m->place[axis])));
+}
+
 /* ROWS: computes the first row and the column of the thread. */
 static void find_strip(struct map *m, struct le_expression *const *parts) {
     struct le_kernel_tree *t = m->c.tree;
+    const int inner = m->axis_count - 1;
     struct le_expression *row = le_times_int(t, le_ktree_cast(t, type_of(m, m->row), parts[m->row]), m->unroll);
     m->place[m->row] = le_let(t, m->body, "row", row);
-    m->place[m->axis_count - 1] = le_let(t, m->body, "column", column_of(m, parts[m->axis_count - 1]));
+    m->place[inner] = le_let(t, m->body, "column", column_of(m, parts[inner]));
+    if (m->shifts_rows)
+        m->skipped_rows = shift_back(m, m->row, m->unroll);
+    if (m->shifts_columns)
+        m->skipped_columns = shift_back(m, inner, m->width);
+    if (m->shifts_rows)
+        le_ktree_end_if(t, m->body, le_ktree_not(t, m->exists));
 }
 
 /* TILE: a thread block is an item; ROWS: a thread is. */
@@ -298,8 +322,9 @@ static void find_blocks(struct map *m) {
         find_corner(m, parts);
     declare_ends(m);
     struct le_block *block = le_ktree_open_each(m->c.tree, m->body, "turn", m->unroll, &turn);
-    struct le_expression *below = le_less(t, le_map_place(m, m->row, turn), le_map_count(m, m->row));
-    find_ends(m, block, turn, le_both(t, m->exists, below));
+    struct le_expression *counts = m->skipped_rows ? le_at_least(t, turn, m->skipped_rows)
+                                                   : le_less(t, le_map_place(m, m->row, turn), le_map_count(m, m->row));
+    find_ends(m, block, turn, m->skipped_rows ? counts : le_both(t, m->exists, counts));
     le_ktree_close(t, block);
 }
 

@@ -179,6 +179,8 @@ void le_map_find_streams(struct map *m) {
 static void find_positions(const struct map *m, int axis, int64_t *first, int64_t *end) {
     bool inner = axis == m->axis_count - 1;
     int64_t part = inner ? m->width : m->way == MAP_ROWS && axis == m->row ? m->unroll : 1;
+    if (inner ? m->shifts_columns : m->shifts_rows)
+        part = 1;
     *first = inner ? -m->phase : 0;
     *end = *first + (m->axes[axis].count - *first + part - 1) / part * part;
 }

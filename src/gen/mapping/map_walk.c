@@ -300,17 +300,24 @@ static void declare_slides(struct map *m, struct map_walk *w, struct le_block *b
     }
 }
 
-static void make_fixed(struct map *m, struct map_walk *w, struct le_block *block) {
-    for (int k = 0; k < w->fixed_count; k++)
-        w->fixed_made[k] = declare_totals(m, block, "fixed", (int)w->fixed[k]->type, false);
-    if (w->fixed_count == 0)
-        return;
+static void set_fixed(struct map *m, struct le_block *block, void *user) {
+    const struct map_walk *w = user;
     struct map_spot at = le_map_open_known(m, block);
     know_others(m, w, &at, true);
     for (int k = 0; k < w->fixed_count; k++)
         le_ktree_set(m->c.tree, at.block, total_at(m, w->fixed_made[k], &at),
                      le_codegen_wide(&m->c, le_codegen_node(&m->c, w->fixed[k], at.block, NULL)));
     le_ktree_close_to(m->c.tree, at.block, block);
+}
+
+static void make_fixed(struct map *m, struct map_walk *w, struct le_block *block) {
+    bool quick = false;
+    for (int k = 0; k < w->fixed_count; k++) {
+        w->fixed_made[k] = declare_totals(m, block, "fixed", (int)w->fixed[k]->type, false);
+        quick |= le_codegen_has_quick_ways(&m->c, w->fixed[k]);
+    }
+    if (w->fixed_count > 0)
+        le_map_make_twice(m, block, quick, set_fixed, w);
 }
 
 static void know_fixed(struct map *m, const struct map_walk *w, const struct map_spot *at) {

@@ -6,7 +6,10 @@
 #define REGISTERS      65536 /* of a multiprocessor */
 #define REGISTERS_MAX  200   /* of a thread */
 #define REGISTERS_USED 36    /* by positions, addresses and what is computed */
+#define ROWS_AHEAD     2     /* that are read while the terms of another are added */
 #define CODE_MAX       2560  /* operations of a thread */
+#define THREAD_ISSUED  60    /* of a thread: where it is, and what it ends with */
+#define ROW_ISSUED     3     /* of a row that is read: its address */
 #define LINE_BYTES     128
 #define SCHEDULERS     4  /* of a multiprocessor, each of which issues an instruction in a clock */
 #define IN_FLIGHT      16 /* instructions that keep a scheduler busy */
@@ -20,25 +23,13 @@ static int type_words(enum le_type type) {
     return words_of((int)le_type_size(type));
 }
 
-/* Registers of a thread. */
-static int registers_of(const struct map *m) {
-    int totals = 0, most = 0, elements = m->width * m->unroll;
-    for (int k = 0; k < m->walk_count; k++) {
-        const struct map_walk *w = &m->walks[k];
-        int near = 0, chunks = le_walk_terms(m, w) > LE_CHAIN_TERMS;
-        for (int q = 0; q < w->slide_count; q++)
-            near += le_slide_rows_at_once(m, &w->slides[q]) * le_slide_columns(m, &w->slides[q]) *
-                    words_of(le_map_size(m, w->slides[q].load->value));
-        for (int q = 0; q < w->node_count; q++) {
-            int own = elements * type_words(w->nodes[q]->operands[0]->type);
-            totals += own;
-            near += le_node_is_chain(w->nodes[q]) && chunks ? own : 0;
-        }
-        for (int q = 0; q < w->fixed_count; q++)
-            near += elements * type_words(w->fixed[q]->type);
-        most = totals + near > most ? totals + near : most;
-    }
-    return REGISTERS_USED + most;
+double le_map_slowness(const struct le_node *reduction) {
+    bool extreme = reduction->code == LE_RED_MIN || reduction->code == LE_RED_MAX;
+    return extreme || reduction->operands[0]->type != LE_F32 ? 2 : 1;
+}
+
+double le_map_split_cost(const struct map *m, int value) {
+    return le_map_size(m, value) < 4 ? 2 : 0;
 }
 
 /* Work of a thread for all of its elements. */
@@ -81,11 +72,43 @@ static void count_loads(struct load_count *l, const struct le_node *node, int ep
         count_loads(l, node->operands[k], epoch);
 }
 
+/* Rows that are in registers at one time. Where terms read nothing else, the compiler adds all terms of a row at once.
+ */
+static int rows_kept(const struct map *m, const struct map_walk *w, const struct map_slide *s) {
+    struct load_count other = {.m = m, .w = w};
+    for (int q = 0; q < w->node_count; q++)
+        count_loads(&other, w->nodes[q]->operands[0], ++m->c.notes->epoch);
+    int rows = le_slide_rows_at_once(m, s);
+    return other.loads > 0 || rows < ROWS_AHEAD ? rows : ROWS_AHEAD;
+}
+
+/* Registers of a thread. */
+static int registers_of(const struct map *m) {
+    int totals = 0, most = 0, elements = m->width * m->unroll;
+    for (int k = 0; k < m->walk_count; k++) {
+        const struct map_walk *w = &m->walks[k];
+        int near = 0, chunks = le_walk_terms(m, w) > LE_CHAIN_TERMS;
+        for (int q = 0; q < w->slide_count; q++)
+            near += rows_kept(m, w, &w->slides[q]) * le_slide_columns(m, &w->slides[q]) *
+                    words_of(le_map_size(m, w->slides[q].load->value));
+        for (int q = 0; q < w->node_count; q++) {
+            int own = elements * type_words(w->nodes[q]->operands[0]->type);
+            totals += own;
+            near += le_node_is_chain(w->nodes[q]) && chunks ? own : 0;
+        }
+        for (int q = 0; q < w->fixed_count; q++)
+            near += elements * type_words(w->fixed[q]->type);
+        most = totals + near > most ? totals + near : most;
+    }
+    return REGISTERS_USED + most;
+}
+
 static void count_slide(const struct map *m, const struct map_walk *w, const struct map_slide *s,
                         struct walk_work *all) {
     int first, vector = le_slide_vector(m, w, s, &first), columns = le_slide_columns(m, s);
     double rounds = (double)le_walk_terms(m, w) / le_walk_count(m, s->across);
     double rows = s->down < 0 ? rounds * m->unroll : rounds / le_walk_count(m, s->down) * le_slide_rows(m, s);
+    all->issued += rows * (ROW_ISSUED + (vector > 1 ? columns * le_map_split_cost(m, s->load->value) : 0));
     for (int at = 0, width; at < columns; at += width) {
         width = le_slide_read_width(at, columns, vector, first);
         all->loads += rows;
@@ -103,7 +126,7 @@ static void count_stores(const struct map *m, struct walk_work *work) {
 
 static struct walk_work work_of(const struct map *m) {
     const int elements = m->width * m->unroll;
-    struct walk_work work = {.issued = (double)(le_map_arithmetic(m) + 2) * elements};
+    struct walk_work work = {.issued = THREAD_ISSUED + (double)(le_map_arithmetic(m) + 2) * elements};
     count_stores(m, &work);
     for (int k = 0; k < m->walk_count; k++) {
         const struct map_walk *w = &m->walks[k];
@@ -111,7 +134,7 @@ static struct walk_work work_of(const struct map *m) {
         double terms = (double)le_walk_terms(m, w);
         for (int q = 0; q < w->node_count; q++) {
             double own = terms * (double)le_walk_term_cost(m, w->nodes[q]) * elements;
-            work.issued += own * (w->nodes[q]->operands[0]->type == LE_F64 ? 2 : 1);
+            work.issued += own * le_map_slowness(w->nodes[q]);
             count_loads(&term, w->nodes[q]->operands[0], ++m->c.notes->epoch);
         }
         work.loads += terms * term.loads;

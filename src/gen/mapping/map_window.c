@@ -350,6 +350,18 @@ int le_slide_vector(const struct map *m, const struct map_walk *w, const struct 
     return vector;
 }
 
+bool le_map_walk_reads_vectors(const struct map *m) {
+    int first;
+    for (int k = 0; k < m->stream_count; k++)
+        if (m->streams[k].along && m->streams[k].align >= 0)
+            return true;
+    for (int k = 0; k < m->walk_count; k++)
+        for (int q = 0; q < m->walks[k].slide_count; q++)
+            if (le_slide_vector(m, &m->walks[k], &m->walks[k].slides[q], &first) > 1)
+                return true;
+    return false;
+}
+
 /* Elements of the read at a column. */
 int le_slide_read_width(int at, int columns, int vector, int first) {
     while (vector > 1 && ((at - first) % vector != 0 || at + vector > columns))

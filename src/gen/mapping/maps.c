@@ -11,29 +11,73 @@ static double elements_of(const struct map *m) {
     return elements;
 }
 
+struct split_cost {
+    const struct map *m;
+    double cost;
+};
+
+static void find_reduction(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REDUCE)
+        *(const struct le_node **)user = node;
+}
+
+/* Of a window, before it was written out. */
+static const struct le_node *reduction_of(const struct le_mapping_search *search) {
+    const struct le_node *found = NULL;
+    le_node_walk(search->job->kernel.ir, search->stage->node, find_reduction, &found);
+    for (int k = 0; k < search->stage->also_count && !found; k++)
+        le_node_walk(search->job->kernel.ir, search->stage->also[k]->node, find_reduction, &found);
+    return found;
+}
+
+static void add_split_cost(struct le_node *node, void *user) {
+    struct split_cost *s = user;
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0)
+        s->cost += le_map_split_cost(s->m, node->value);
+}
+
 /* Additions of an element. Nodes and loads that several of its terms share count once. Of what written out windows
  * read, a thread reads most once for all of its elements. */
-static double cost_of(const struct map *m) {
+static double cost_of(const struct le_mapping_search *search, const struct map *m) {
     if (m->windows == MAP_WALKED)
         return le_map_walk_operations(m);
-    if (m->windows == MAP_WRITTEN_OUT)
-        return (double)le_map_arithmetic(m) + 1 + (double)le_map_loads(m) / m->width;
-    return (double)le_map_cost(m);
+    if (m->windows == MAP_NO_WINDOWS)
+        return (double)le_map_cost(m);
+    struct split_cost split = {.m = m};
+    for (int k = 0; k < m->result_count && m->width > 1; k++)
+        le_node_walk(m->c.ir, m->nodes[k], add_split_cost, &split);
+    return (double)le_map_arithmetic(m) * le_map_slowness(reduction_of(search)) + 1 +
+           (double)le_map_loads(m) / m->width + split.cost;
+}
+
+/* Bytes that are read. What lies between the elements of neighbouring threads, these read for other terms of a window:
+ * then the nearer of a thread's and a term's neighbours counts. */
+static double bytes_of(struct le_mapping_search *search, const struct map *m, int index) {
+    struct le_node *nodes[1 + LE_ALSO_MAX] = {search->stage->node}; /* of windows before they were written out */
+    int count = 1 + search->stage->also_count;
+    for (int k = 1; k < count; k++)
+        nodes[k] = search->stage->also[k - 1]->node;
+    double bytes = le_cost_bytes(m->c.job, nodes, count, index);
+    if (!m->windows)
+        return bytes;
+    const struct le_node *reduction = reduction_of(search);
+    return fmin(bytes, le_cost_bytes(m->c.job, nodes, count, reduction->indices[reduction->index_count - 1]));
 }
 
 /* A tile reads along each array's own axis: index -1. */
 static void finish(struct le_mapping_search *search, struct le_mapping *mapping, const struct map *m, int index) {
     const struct le_device_kernel_job *job = m->c.job;
     double elements = elements_of(m), part = (double)m->width * m->unroll;
-    struct le_node *nodes[1 + LE_ALSO_MAX] = {search->stage->node}; /* of windows before they were written out */
-    for (int k = 0; k < search->stage->also_count; k++)
-        nodes[1 + k] = search->stage->also[k]->node;
-    double bytes = le_cost_bytes(job, nodes, 1 + search->stage->also_count, index), written = 0;
+    double bytes = bytes_of(search, m, index), written = 0;
     for (int k = 0; k < m->result_count; k++)
         written += le_cost_target_bytes(job, m->results[k].stage, le_map_inner(m)->index);
-    double in_flight = part * bytes / elements * (m->windows == MAP_WALKED ? le_map_walk_share(m) : 1);
+    double in_flight = part * bytes / elements;
+    if (m->windows == MAP_WALKED) {
+        double room = (double)job->facts->multiprocessors * job->facts->multiprocessor_threads;
+        in_flight *= fmin(1, le_map_walk_share(m) * fmax(1, room * part / elements));
+    }
     struct le_cost cost = {.bytes = bytes + written,
-                           .operations = elements * cost_of(m),
+                           .operations = elements * cost_of(search, m),
                            .threads = elements / part,
                            .bytes_in_flight = fmax(16, in_flight),
                            .launches = 1};
@@ -135,7 +179,8 @@ static double try_walk(struct le_mapping_search *search, struct le_mapping *mapp
     if (!le_map_set_walk(m, columns, rows) || m->width != columns || !le_map_walk_fits(m))
         return INFINITY;
     finish(search, mapping, m, le_map_inner(m)->index);
-    return mapping->seconds + NOT_OVERLAPPED * elements_of(m) * cost_of(m) / search->job->facts->operations_per_second;
+    return mapping->seconds +
+           NOT_OVERLAPPED * elements_of(m) * cost_of(search, m) / search->job->facts->operations_per_second;
 }
 
 /* The same without writing them out: a thread walks through the terms of its elements together. */

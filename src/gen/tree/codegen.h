@@ -66,6 +66,9 @@ struct codegen {
      * its results count. */
     const struct le_block *quick;
     struct le_variable *usual;
+    /* Loops over terms are unrolled, so what is the same for all points is read at known distances from one address.
+     * The compiler finds that if offsets have 64 bits. */
+    bool unrolls;
     const struct le_block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
     struct le_variable *failed;  /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: none */
     struct le_node_notes *notes; /* the job's */

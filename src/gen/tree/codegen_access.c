@@ -237,6 +237,8 @@ struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, s
     if (node->operand_count == 0 && !node->live)
         return load_scalar(c, node);
     find_subscripts(&a, node->operands, node->edge, node->trusted, block, outside);
+    if (c->unrolls && !le_node_depends_on_any(node, c->stage->indices, c->stage->index_count))
+        a.narrow = false;
     a.array = array_of(c, node->value);
     if (asks(&a))
         return load_asking(&a, node, block, outside);
