@@ -2,7 +2,6 @@
  * and generates these kernels. */
 #include "gen/mapping/group_reduce.h"
 
-#define CHUNK_LEAST   64    /* terms of a thread that computes part of a column */
 #define CHAIN_THREADS 128   /* of a thread block whose warps bring a chain's terms to shared memory */
 #define SHORT_TERMS   24    /* one thread adds them up faster than threads can synchronize */
 #define GRID_POINTS   65535 /* a grid's second axis */
@@ -371,10 +370,6 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     out->work_bytes = s.at_bytes;
     out->counter_bytes = (size_t)t->points * 4;
     return c->status;
-}
-
-int64_t le_reduce_least_chunk(const struct team_stage *t) {
-    return le_reduce_has_chain(t) ? LE_CHAIN_TERMS * LE_CHAIN_CHUNKS : CHUNK_LEAST;
 }
 
 /* Across the grid, groups cannot use each other's totals, which exist only at the end. */
