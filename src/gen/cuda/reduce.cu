@@ -582,19 +582,17 @@ __device__ inline M le_chain_chunk(N at, N end, int slot, const Term &term, cons
         return chunk;
     }
     at &= ~(N)31; /* a multiple of 32, as compilers now see: terms of one vector read it once */
+    bool usual = true;
 #pragma unroll 1
-    for (int first = 0; first < 32; first += U) {
-        const M before = chunk;
-        bool usual = true;
+    for (int first = 0; first < 32; first += U)
 #pragma unroll
         for (int k = 0; k < U; k++)
             chunk = quick(at + (first + k), slot + first + k, chunk, usual);
-        if (!usual) {
-            chunk = before;
+    if (!usual) {
+        chunk = M::none();
 #pragma unroll 1
-            for (int k = 0; k < U; k++)
-                chunk = term(at + (first + k), slot + first + k, chunk);
-        }
+        for (int k = 0; k < 32; k++)
+            chunk = term(at + k, slot + k, chunk);
     }
     return chunk;
 }

@@ -75,7 +75,7 @@ int le_columns_parts(const struct team_stage *t) {
  */
 static int levels_for(const struct group *g, int64_t chunk) {
     const int64_t unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS, step = g->chain ? unit : COLUMN_UNROLL(g);
-    int levels = 5;
+    int levels = g->chain ? 2 : 5;
     if (g->chain && chunk <= unit)
         return 0;
     while (levels < 40 && step << levels < chunk)

@@ -200,6 +200,8 @@ int le_reduce_threads(const struct team_stage *t);       /* threads of a block t
 bool le_reduce_has_chain(const struct team_stage *t);    /* some group is of sums with reuse */
 int le_chain_unroll(const struct group *g);              /* terms of a chain that a thread reads at once */
 bool le_reduce_stands_alone(const struct team_stage *t); /* no group uses the totals of another group */
+/* Threads that a multiprocessor has registers for. */
+int le_reduce_room(const struct team_stage *t);
 /* Leaves enough registers for vectors in flight. Otherwise compilers spill registers to have more warps. */
 void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads);
 void le_reduce_settings(const struct le_mapping *m, struct team_stage *t); /* applies them to the groups */

@@ -14,8 +14,9 @@
 #define VECTOR_GAIN  0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
 /* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
 #define STAGE_COST 10
-#define SPLIT_COST 20 /* instructions that find the values of another index of a term */
-#define CHUNK_COST 4  /* that bring a chunk's total to the thread that adds it to its unit */
+#define SPLIT_COST 20  /* instructions that find the values of another index of a term */
+#define CHUNK_COST 4   /* that bring a chunk's total to the thread that adds it to its unit */
+#define FEW_RATE   0.8 /* of a multiprocessor's instructions, that 512 threads keep busy; 768 do all */
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -206,6 +207,15 @@ static void share_chain(const struct shared_terms *s, struct le_cost *cost, stru
     cost->requests *= fmax(1, (double)(WARP * shape.parts) / le_columns_threads(t, shape.parts));
 }
 
+/* What multiprocessors lose while they have few threads, and at the end, when some have no block left. */
+static double busy_share(const struct shared_terms *s, const struct le_cost *cost, struct columns_shape shape) {
+    const struct team_stage *t = &s->r->t;
+    double units = s->search->job->facts->multiprocessors, each = cost->blocks / units;
+    double room = le_reduce_room(t), threads = fmin(room, cost->threads / units);
+    double busy = FEW_RATE + (1 - FEW_RATE) * fmax(0, fmin(1, (threads - 512) / 256));
+    return each * le_columns_threads(t, shape.parts) > room ? busy * each / (each + 0.25) : busy;
+}
+
 /* The cost of columns that are shared so. */
 static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, struct columns_shape shape) {
     const struct team_stage *t = &s->r->t;
@@ -219,6 +229,8 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
     cost.threads = s->points / t->side.width * fmin(ceil(s->terms / (double)shape.chunk), steps * shape.parts);
     if (shape.parts > 1 && chain)
         share_chain(s, &cost, shape, own);
+    if (chain)
+        cost.operations /= busy_share(s, &cost, shape);
     cost.team_seconds = (ceil(own / (2 * t->groups[0].unroll)) * round + join) * t->group_count;
     cost.tail_seconds = steps > 1 ? GRID_SECONDS + ceil(steps / shape.parts) * PART_SECONDS + join : 0;
     if (steps > 1 && !le_reduce_stands_alone(t)) {
