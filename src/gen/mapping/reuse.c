@@ -10,7 +10,7 @@
 #define EDGE_COST     3          /* besides: of each subscript that an edge mode applies to */
 #define INDEX_COST    15         /* else: of each index */
 #define L2_RATE       2.5        /* bytes that L2 moves while memory moves one */
-#define START_SECONDS 1e-6       /* until the first terms have come */
+#define START_SECONDS 2e-6       /* until the first terms have come */
 #define STEP_SECONDS  0.3e-6     /* in which threads meet between steps */
 #define STORE_COST    12         /* instructions that store a point's value */
 
