@@ -14,6 +14,7 @@
  * stored. Otherwise the sum becomes a stage that the rest of the statement reads. `node` is unchanged: when a run is
  * planned, the extents alone decide whether `node` or `product` is computed. */
 #include "ir/passes/factor_pairs.h"
+#include "ir/ranges.h"
 
 #define SUBSCRIPT_COST_MAX 64
 #define SIDES_MAX          16 /* prologues of one statement that are shared */
@@ -279,27 +280,6 @@ static struct le_node *load_of(struct le_ir *ir, const struct le_stage *stage) {
                                               .trusted = true});
 }
 
-/* Whether the access has the bare index as subscript d, which then runs along that axis (rule 2 of ir/ranges.c). */
-static bool runs_along(const struct le_ir_access *a, int d, int index) {
-    return a->bare >> d & 1 && d >= a->stretch && !a->under_condition && !a->has_edge && !a->left &&
-           a->subscripts[d]->kind == LE_NODE_INDEX && a->subscripts[d]->index == index;
-}
-
-/* Whether the statement gives both indices the range of one axis of an array. */
-static bool same_range(const struct contract *c, int first, int second) {
-    const struct le_ir *ir = c->ir;
-    if (c->stage->statement < 0 || ir->indices.at[first].explicit_range || ir->indices.at[second].explicit_range)
-        return false;
-    const struct le_ir_statement *st = &ir->statements.at[c->stage->statement];
-    const struct le_ir_access *all = &ir->accesses.at[st->first_access];
-    for (int a = 0; a < st->access_count; a++)
-        for (int d = 0; d < all[a].rank; d++)
-            for (int b = 0; b < st->access_count && runs_along(&all[a], d, first); b++)
-                if (all[b].symbol == all[a].symbol && d < all[b].rank && runs_along(&all[b], d, second))
-                    return true;
-    return false;
-}
-
 /* The load of what was made for the side, if the node is the same with another index; else NULL. */
 static struct le_node *load_of_same(struct contract *c, const struct made_side *made, struct le_node *node,
                                     const struct le_index_set *set) {
@@ -312,7 +292,7 @@ static struct le_node *load_of_same(struct contract *c, const struct made_side *
             return NULL;
         other = made->set.at[k] != set->at[k] ? k : other;
     }
-    if (other < 0 || !same_range(c, made->set.at[other], set->at[other]) ||
+    if (other < 0 || !le_ranges_are_same(ir, c->stage->statement, made->set.at[other], set->at[other]) ||
         le_node_substitute(ir, made->node, &made->set.at[other], &left[other], 1) != node)
         return NULL;
     struct le_node load = *made->load;
