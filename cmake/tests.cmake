@@ -156,7 +156,7 @@ endfunction()
 foreach(mapping "grid" "block threads=64" "warp" "columns chunk=64") # of any number of terms, also none
   leat_mapping_test(${mapping} 1/40 reductions_empty.txt reductions_first.txt)
 endforeach()
-foreach(mapping "grid" "block threads=64" "warp" "columns chunk=1024" "loop") # sums with reuse
+foreach(mapping "grid" "block threads=64" "warp" "columns parts=8 chunk=128" "loop") # sums with reuse
   leat_mapping_test(${mapping} 3/60 chains.txt)
 endforeach()
 foreach(mapping "reuse" "reuse across=16 rows=2 columns=2 depth=4")

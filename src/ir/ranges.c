@@ -536,3 +536,24 @@ leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement 
     space->must = false;
     return status;
 }
+
+/* ---- two indices */
+
+/* Rule 2 applies to the index because of this access. */
+static bool runs_along(const struct le_ir_access *a, int d, int index) {
+    return a->bare >> d & 1 && d >= a->stretch && !a->under_condition && !a->has_edge && !a->left &&
+           a->subscripts[d]->kind == LE_NODE_INDEX && a->subscripts[d]->index == index;
+}
+
+bool le_ranges_are_same(const struct le_ir *ir, int statement, int first, int second) {
+    if (statement < 0 || ir->indices.at[first].explicit_range || ir->indices.at[second].explicit_range)
+        return false;
+    const struct le_ir_statement *st = &ir->statements.at[statement];
+    const struct le_ir_access *all = &ir->accesses.at[st->first_access];
+    for (int a = 0; a < st->access_count; a++)
+        for (int d = 0; d < all[a].rank; d++)
+            for (int b = 0; b < st->access_count && runs_along(&all[a], d, first); b++)
+                if (all[b].symbol == all[a].symbol && d < all[b].rank && runs_along(&all[b], d, second))
+                    return true;
+    return false;
+}

@@ -75,4 +75,6 @@ int64_t le_range_count(const struct le_range *range);
 /* Finds the ranges of a statement's indices and the shape of the array that it makes, and checks its subscripts.
  * Statements must be handled in program order. */
 leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement);
+/* Whether the rules give both indices the range of one axis of an array, whatever its shape. */
+bool le_ranges_are_same(const struct le_ir *ir, int statement, int first, int second);
 #endif

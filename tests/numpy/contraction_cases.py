@@ -55,6 +55,10 @@ def around():
                     ('sum(k: a[59-i,k] * b[69-k,j])', a[::-1] @ b[::-1]), ('sum(k: a[i,k] * b[k,j]) + sum(k in 0..60: c[i,k] * c[k,j])', p + c[:, :60] @ c),
                     ('4 * (sum(k: a[i,k] * b[k,j]) / 4)', p), ('0 * sum(k: a[i,k] * b[k,j]) + c[i,j]', c)):
         check(text + 'y[i,j] = %s\n' % body, y)
+    g, n, apart = a - 9, a.sum(1), abs(a[:, None] - a).sum(2)  # both sides, or totals, are the same but for an index
+    check(text + 'y[i,j] = sum(k: (a[i,k] - 9) * (a[j,k] - 9))\n', g @ g.T)
+    check(text + 'y[i,j] = sum(k: (a[i,k] - 9) * (a[j,k] - 9)) where j in 0..50\n', g @ g[:50].T)
+    check(text + 'n[i] = sum(k: a[i,k])\ny[i,j] = sum(k: abs(a[i,k] - a[j,k])) * (n[i] - 2 * n[j])\n', apart * (n[:, None] - 2 * n))
     start = text + 'y[i,j] = c[i,j]\n'
     for body, y in (('y[i,j] += a[i,k] * b[k,j]', c + p), ('y[i,j] = alpha * sum(k: a[i,k] * b[k,j]) + beta * y[i,j]', 2 * p - 3 * c), ('y[i,j] = y[i,j] - 2 * sum(k: a[i,k] * b[k,j])', c - 2 * p),
                     ('y[i,j] = 0 * y[i,j] + sum(k: a[i,k] * b[k,j])', p), ('z[i,j] = y[i,j]\ny[i,j] += a[i,k] * b[k,j]\ny[i,j] = y[i,j] - z[i,j]', p),

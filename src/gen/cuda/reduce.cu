@@ -591,19 +591,17 @@ __device__ inline M le_chain_chunk(N at, N end, int slot, const Term &term, cons
         return chunk;
     }
     at &= ~(N)31; /* a multiple of 32, as compilers now see: terms of one vector read it once */
+    bool usual = true;
 #pragma unroll 1
-    for (int first = 0; first < 32; first += U) {
-        const M before = chunk;
-        bool usual = true;
+    for (int first = 0; first < 32; first += U)
 #pragma unroll
         for (int k = 0; k < U; k++)
             chunk = quick(at + (first + k), slot + first + k, chunk, usual);
-        if (!usual) {
-            chunk = before;
+    if (!usual) {
+        chunk = M::none();
 #pragma unroll 1
-            for (int k = 0; k < U; k++)
-                chunk = term(at + (first + k), slot + first + k, chunk);
-        }
+        for (int k = 0; k < 32; k++)
+            chunk = term(at + k, slot + k, chunk);
     }
     return chunk;
 }
@@ -630,6 +628,42 @@ __device__ inline M le_chain_total(N first, N end, const Term &term, const Quick
 template <class M, int LEVELS, int U, class N, class Term>
 __device__ inline M le_chain_total(N first, N end, const Term &term) {
     return le_chain_total<M, LEVELS, U, N>(first, end, term, le_one_way_on<Term>{term});
+}
+//: le_chain_parts
+// Of the terms from first, a multiple of 1,024, to end by all threads of a block, in each of them. Neighbours have
+// neighbouring columns, and PARTS of them share one: they take turns at the chunks of a unit, and the first one adds up the
+// chunks' totals, in order. Its threads meet; room: of this call alone, for the chunks of a unit of all columns.
+template <class M, int LEVELS, int PARTS, int U, class N, int ROOM, class Term, class Quick>
+__device__ inline M le_chain_parts(N first, N end, M (&room)[ROOM], const Term &term, const Quick &quick) {
+    enum { COLUMNS = ROOM / 32 };
+    const int column = (int)threadIdx.x % COLUMNS, part = (int)threadIdx.x / COLUMNS;
+    const auto add_unit = [&](N unit) {
+        const N at = first + unit * 1024;
+        M total = M::none();
+#pragma unroll 1
+        for (int chunk = part; chunk < 32; chunk += PARTS) {
+            const M t = le_chain_chunk<M, U, N>(at + chunk * 32, end, 0, term, quick);
+            room[chunk * COLUMNS + column] = t;
+        }
+        __syncthreads();
+        if (part == 0) {
+#pragma unroll 8
+            for (int chunk = 0; chunk < 32; chunk++)
+                total = total.join(room[chunk * COLUMNS + column]);
+        }
+        __syncthreads();
+        return total;
+    };
+    const N units = end > first ? (end - first - 1) / 1024 + 1 : 0;
+    const M total = LEVELS == 0 ? add_unit(0) : le_thread_total<M, LEVELS, 1, N>(0, units, add_unit);
+    if (part == 0)
+        room[column] = total;
+    __syncthreads();
+    return room[column];
+}
+template <class M, int LEVELS, int PARTS, int U, class N, int ROOM, class Term>
+__device__ inline M le_chain_parts(N first, N end, M (&room)[ROOM], const Term &term) {
+    return le_chain_parts<M, LEVELS, PARTS, U, N>(first, end, room, term, le_one_way_on<Term>{term});
 }
 //: le_chain_warp le_chain_warp_total le_no_fetch le_fetching
 // Of one unit by a warp, in all its lanes: each takes a chunk. fetch(at, slot) brings what W terms from `at` read to the warp's

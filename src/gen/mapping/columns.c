@@ -1,12 +1,12 @@
 /* Columns: neighbouring threads for neighbouring points, so that they read side by side. Each adds up a chunk of its
  * column's terms, a power of two. With `parts`, several threads of a block have the same column: few columns then keep
- * as many threads busy without as many totals in memory. If several blocks have the same columns, the last one of them
- * puts their totals together. Groups that use the totals of others get a kernel each then. */
+ * as many threads busy without as many totals in memory. In sums with reuse, those take turns at the chunks of 32
+ * terms, whose totals one of them adds up in order. If several blocks have the same columns, the last one of them puts
+ * their totals together. Groups that use the totals of others get a kernel each then. */
 #include "gen/mapping/group_reduce.h"
 
-#define GRID_ROWS        65535              /* a grid's second axis */
-#define IDLE_MOST        32                 /* if terms are expensive: at most 1/32 of the device's time may be idle */
-#define PARTS_BYTES      ((int64_t)1 << 27) /* most bytes of totals in work memory */
+#define GRID_ROWS        65535 /* a grid's second axis */
+#define CHUNK_LEAST      64    /* terms of a thread that computes part of a column */
 #define COLUMN_UNROLL(g) ((g)->unroll * 2)
 
 enum { BLOCK_THREADS = 256 };
@@ -26,8 +26,12 @@ struct columns {
 
 /* ---- shapes */
 
+int64_t le_columns_least_chunk(const struct team_stage *t, int parts) {
+    return le_reduce_has_chain(t) ? LE_CHAIN_TERMS * LE_CHAIN_CHUNKS / parts : CHUNK_LEAST;
+}
+
 int64_t le_columns_whole(const struct team_stage *t, int parts) {
-    int64_t chunk = le_reduce_least_chunk(t);
+    int64_t chunk = le_columns_least_chunk(t, parts);
     while (chunk * parts < le_reduce_terms(t))
         chunk *= 2;
     return chunk;
@@ -35,33 +39,34 @@ int64_t le_columns_whole(const struct team_stage *t, int parts) {
 
 int le_columns_threads(const struct team_stage *t, int parts) {
     int64_t points = t->points / t->side.width;
-    return parts > 1 || points >= BLOCK_THREADS ? BLOCK_THREADS : (int)(points + 31) / 32 * 32;
+    if (parts > 1)
+        return le_reduce_has_chain(t) && parts * WARP < BLOCK_THREADS ? parts * WARP : BLOCK_THREADS;
+    return points >= BLOCK_THREADS ? BLOCK_THREADS : (int)(points + 31) / 32 * 32;
 }
 
+/* Bytes of shared memory, at most, in which threads join a group's totals, of a column and of blocks, and a unit's
+ * chunks. */
+static size_t room_bytes(const struct team_stage *t, const struct group *g) {
+    size_t width = (size_t)t->side.width, largest = 0;
+    if (!g->chain)
+        return 2 * BLOCK_THREADS * width * le_group_total_bytes(g);
+    for (int k = 0; k < g->node_count; k++)
+        largest = le_type_size(g->nodes[k]->type) > largest ? le_type_size(g->nodes[k]->type) : largest;
+    return (LE_CHAIN_CHUNKS * WARP + BLOCK_THREADS) * width * largest * (size_t)g->node_count;
+}
+
+/* Threads of chains share 32 columns at most, whose chunks' totals are in shared memory. Each has at least one chunk of
+ * a unit. */
 int le_columns_parts(const struct team_stage *t) {
     size_t bytes = 0;
     int columns = 1;
     for (int g = 0; g < t->group_count; g++)
-        bytes += 2 * BLOCK_THREADS * (size_t)t->side.width * le_group_total_bytes(&t->groups[g]);
+        bytes += room_bytes(t, &t->groups[g]);
     while (columns < WARP && columns < t->points / t->side.width)
         columns *= 2;
-    return bytes > ROOM_MOST ? 1 : BLOCK_THREADS / columns;
-}
-
-/* Few enough that few multiprocessors idle while the last blocks run. */
-int64_t le_columns_dear_chunk(struct codegen *c, const struct team_stage *t) {
-    int threads = le_columns_threads(t, 1);
-    le_reduce_bounds(c, t, threads);
-    int64_t blocks = (t->points / t->side.width + threads - 1) / threads, chunk = le_columns_whole(t, 1);
-    int64_t resident = (int64_t)c->tree->resident * c->job->facts->multiprocessors;
-    int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
-    for (; chunk > le_reduce_least_chunk(t); chunk /= 2) {
-        int64_t steps = (le_reduce_terms(t) + chunk - 1) / chunk, all = steps * blocks;
-        int64_t turns = (all + resident - 1) / resident, idle = turns * resident - all;
-        if (idle * IDLE_MOST <= turns * resident || steps * 2 * bytes > PARTS_BYTES)
-            break;
-    }
-    return chunk;
+    if (bytes > ROOM_MOST)
+        return 1;
+    return le_reduce_has_chain(t) ? LE_CHAIN_CHUNKS : BLOCK_THREADS / columns;
 }
 
 /* ---- pieces of the kernels */
@@ -70,7 +75,7 @@ int64_t le_columns_dear_chunk(struct codegen *c, const struct team_stage *t) {
  */
 static int levels_for(const struct group *g, int64_t chunk) {
     const int64_t unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS, step = g->chain ? unit : COLUMN_UNROLL(g);
-    int levels = 5;
+    int levels = g->chain ? 2 : 5;
     if (g->chain && chunk <= unit)
         return 0;
     while (levels < 40 && step << levels < chunk)
@@ -113,14 +118,30 @@ static struct le_block *open_columns(struct columns *s) {
     return bind(s, le_ktree_open(t, root), s->point);
 }
 
-/* The total of terms from `first` to before `end`, by one thread. */
-static struct le_expression *emit_column(struct columns *s, struct group *g, struct le_block *block, int64_t chunk,
+/* `end`, or of columns behind the last one `first`: no terms. */
+static struct le_expression *within(struct columns *s, struct le_expression *end, struct le_expression *first) {
+    return s->inside ? le_ktree_select(s->c->tree, s->inside, end, first) : end;
+}
+
+/* The total of the chain's terms from `first` to before `end` by the threads that share a column, in each of them. */
+static struct le_expression *emit_chain_parts(struct columns *s, struct group *g, struct le_variable *quick,
+                                              struct le_expression *first, struct le_expression *end) {
+    struct le_kernel_tree *t = s->c->tree;
+    int totals = LE_CHAIN_CHUNKS * (s->threads / s->parts);
+    struct le_variable *room = le_ktree_array(t, s->c->root, "room", g->type, LE_KTREE_SHARED, totals, 0);
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels_for(g, s->chunk * s->parts)),
+                                        LE_STATIC_NUMBER(s->parts), LE_STATIC_NUMBER(le_chain_unroll(g)),
+                                        LE_STATIC_TYPE(le_group_counting(g))};
+    struct le_expression *x[] = {first, end, le_ktree_use(t, room), le_ktree_use(t, g->term),
+                                 quick ? le_ktree_use(t, quick) : NULL};
+    return le_ktree_call(t, quick ? LE_CALL_CHAIN_PARTS_QUICK : LE_CALL_CHAIN_PARTS, g->type, statics, x);
+}
+
+/* The same of other terms by one thread. */
+static struct le_expression *emit_column(struct columns *s, struct group *g, struct le_variable *quick,
                                          struct le_expression *first, struct le_expression *end) {
-    struct codegen *c = s->c;
-    struct le_kernel_tree *t = c->tree;
-    le_group_emit(c, g, block);
-    struct le_variable *quick = le_group_quick_term(c, g, block);
-    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels_for(g, chunk)),
+    struct le_kernel_tree *t = s->c->tree;
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(levels_for(g, s->chunk)),
                                         LE_STATIC_NUMBER(g->chain ? le_chain_unroll(g) : COLUMN_UNROLL(g)),
                                         LE_STATIC_TYPE(le_group_counting(g))};
     struct le_expression *x[] = {first, end, le_ktree_use(t, g->term), quick ? le_ktree_use(t, quick) : NULL};
@@ -143,6 +164,32 @@ static struct le_expression *join_threads(struct columns *s, const struct group 
     return le_ktree_call(t, LE_CALL_STRIP_JOIN, g->type, statics, x);
 }
 
+/* The total of the block's terms of the thread's column: from `first`, of `step` if there are as many (NULL: all). */
+static struct le_expression *emit_block(struct columns *s, struct group *g, struct le_block *block,
+                                        struct le_expression *first, struct le_expression *step) {
+    struct le_kernel_tree *t = s->c->tree;
+    int counting = le_group_counting(g);
+    struct le_expression *end = le_group_count(s->c, g);
+    bool shares = s->part && !g->chain;
+    if (shares) {
+        step = le_ktree_int(t, s->chunk);
+        first = le_plus(t, first, le_times(t, le_to_long(t, s->part), step));
+    }
+    if (step) {
+        first = le_let(t, block, "first", first);
+        struct le_expression *next = le_plus(t, first, step);
+        end = le_ktree_select(t, le_less(t, next, end), next, end);
+        end = le_let(t, block, "end", shares ? within(s, end, first) : end);
+    }
+    le_group_emit(s->c, g, block);
+    struct le_variable *quick = le_group_quick_term(s->c, g, block);
+    first = le_ktree_cast(t, counting, first);
+    end = le_ktree_cast(t, counting, end);
+    if (s->part && g->chain)
+        return emit_chain_parts(s, g, quick, first, end);
+    return join_threads(s, g, block, emit_column(s, g, quick, first, end));
+}
+
 /* The block for what one thread of a column does. */
 static struct le_block *open_one(struct columns *s, struct le_block *block) {
     struct le_kernel_tree *t = s->c->tree;
@@ -150,10 +197,6 @@ static struct le_block *open_one(struct columns *s, struct le_block *block) {
         return le_ktree_open(t, block);
     struct le_expression *first = le_ktree_binary(t, LE_OP_EQ, s->part, le_ktree_int(t, 0));
     return le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LAND, s->inside, first));
-}
-
-static struct le_expression *within(struct columns *s, struct le_expression *end, struct le_expression *first) {
-    return s->inside ? le_ktree_select(s->c->tree, s->inside, end, first) : end;
 }
 
 /* Stores the values of the thread's columns, whose totals are known. */
@@ -175,17 +218,7 @@ static void whole_columns(struct columns *s) {
     struct le_block *block = open_columns(s);
     for (int k = 0; k < s->t->group_count; k++) {
         struct group *g = &s->t->groups[k];
-        struct le_expression *first = le_ktree_int(t, 0), *end = le_group_count(s->c, g);
-        if (s->part) {
-            struct le_expression *at = le_times(t, le_to_long(t, s->part), le_ktree_int(t, s->chunk));
-            struct le_expression *next = le_plus(t, at, le_ktree_int(t, s->chunk));
-            at = le_let(t, block, "first", at);
-            next = le_let(t, block, "end", within(s, le_ktree_select(t, le_less(t, next, end), next, end), at));
-            first = le_ktree_cast(t, le_group_counting(g), at);
-            end = le_ktree_cast(t, le_group_counting(g), next);
-        }
-        struct le_expression *total = emit_column(s, g, block, s->chunk, first, end);
-        le_group_know(s->c, g, block, join_threads(s, g, block, total));
+        le_group_know(s->c, g, block, emit_block(s, g, block, le_ktree_int(t, 0), NULL));
     }
     struct le_block *one = open_one(s, block);
     store(s, one);
@@ -212,16 +245,9 @@ static void leave_parts(struct columns *s, int number, struct le_block *block) {
     struct codegen *c = s->c;
     struct le_kernel_tree *t = c->tree;
     struct group *g = &s->t->groups[number];
-    struct le_expression *count = le_group_count(c, g), *size = le_ktree_int(t, s->chunk);
-    struct le_expression *row = le_ktree_thread(t, LE_BLOCK_Y), *place = le_to_long(t, row);
-    if (s->part)
-        place = le_plus(t, le_times_int(t, place, s->parts), s->part);
-    struct le_expression *first = le_let(t, block, "first", le_times(t, place, size)), *next = le_plus(t, first, size);
-    struct le_expression *end = within(s, le_ktree_select(t, le_less(t, next, count), next, count), first);
-    end = le_let(t, block, "end", end);
-    struct le_expression *total = emit_column(s, g, block, s->chunk, le_ktree_cast(t, le_group_counting(g), first),
-                                              le_ktree_cast(t, le_group_counting(g), end));
-    total = le_let(t, block, "all", join_threads(s, g, block, total));
+    struct le_expression *row = le_ktree_thread(t, LE_BLOCK_Y), *step = le_ktree_int(t, s->chunk * s->parts);
+    struct le_expression *total = emit_block(s, g, block, le_times(t, le_to_long(t, row), step), step);
+    total = le_let(t, block, "all", total);
     s->left[number] = totals_at(s, g, take_work(s, g, s->steps), "parts");
     struct le_block *one = open_one(s, block);
     struct le_expression *to = le_plus(t, le_times(t, row, points_of(s)), s->point);

@@ -12,13 +12,15 @@
 #define WARP_THREADS    32
 #define UNKNOWN_EXTENT  64 /* of a range that is found as the kernel runs */
 
-/* Memory's time is its own at full rate, and that in which as many reads as are in flight come back. */
+/* Memory's time is its own at full rate, and that in which as many reads as are in flight come back. Multiprocessors
+ * that get a block less than others wait for these. */
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost) {
     double units = facts->multiprocessors, room = units * facts->multiprocessor_threads;
     double threads = fmin(cost->threads, room), waves = fmax(1, cost->threads / room);
     double memory =
         cost->bytes / facts->bytes_per_second + cost->bytes * LATENCY_SECONDS / (threads * cost->bytes_in_flight);
-    double rate = facts->operations_per_second * fmin(1, threads / (units * BUSY_THREADS));
+    double share = cost->blocks > 0 ? cost->blocks / (units * ceil(cost->blocks / units)) : 1;
+    double rate = facts->operations_per_second * fmin(share, threads / (units * BUSY_THREADS));
     double arithmetic = fmax(cost->operations, cost->requests * UNIT_ADDITIONS) / rate;
     double longest = fmax(fmax(memory, arithmetic), waves * cost->team_seconds);
     return longest + cost->tail_seconds + cost->launches * LAUNCH_SECONDS;
@@ -55,6 +57,8 @@ struct bytes_search {
     const struct le_device_kernel_job *job;
     int index, epoch;
     bool outside; /* of reductions */
+    const int *along;
+    int along_count;
     double bytes, requests;
 };
 
@@ -66,9 +70,10 @@ static void add_load(struct bytes_search *s, const struct le_node *node) {
         elements *= le_cost_extent(s->job, node->free[k]);
     for (int d = 0; d < node->operand_count; d++)
         all *= (double)s->job->kernel.layouts[node->value].shape[d];
-    s->requests += fmin(WARP_THREADS,
-                        fmax(1, WARP_THREADS / (double)LINE_BYTES *
-                                    bytes_apart(s->job, node->value, node->operands, node->operand_count, s->index)));
+    if (!s->along || le_node_depends_on_any(node, s->along, s->along_count))
+        s->requests += fmin(
+            WARP_THREADS, fmax(1, WARP_THREADS / (double)LINE_BYTES *
+                                      bytes_apart(s->job, node->value, node->operands, node->operand_count, s->index)));
     s->bytes += (elements < all ? elements : all) *
                 bytes_of_element(s->job, node->value, node->operands, node->operand_count, s->index);
 }
@@ -89,8 +94,13 @@ double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *con
     return s.bytes;
 }
 
-double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index) {
-    struct bytes_search s = {.job = job, .index = index, .epoch = ++job->kernel.work->notes.epoch};
+double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index,
+                        const int *along, int along_count) {
+    struct bytes_search s = {.job = job,
+                             .index = index,
+                             .epoch = ++job->kernel.work->notes.epoch,
+                             .along = along,
+                             .along_count = along_count};
     for (int k = 0; k < count; k++)
         add_loads(&s, nodes[k]);
     return s.requests;
@@ -116,14 +126,14 @@ double le_cost_target_bytes(const struct le_device_kernel_job *job, const struct
 struct le_cost le_cost_of_points(const struct le_device_kernel_job *job, const struct le_stage *stage, double threads) {
     int last = stage->index_count ? stage->indices[stage->index_count - 1] : -1;
     double points = le_cost_points(job, stage);
-    return (struct le_cost){.bytes = le_cost_bytes(job, &stage->node, 1, last) +
-                                     le_cost_bytes(job, stage->left, stage->left_count, last),
-                            .operations = (double)le_kernel_operations(&job->kernel),
-                            .requests = (le_cost_requests(job, &stage->node, 1, last) + 1) * points / WARP_THREADS,
-                            .threads = threads,
-                            .bytes_in_flight = 8,
-                            .team_seconds = ceil(points / threads) * LE_TERM_SECONDS,
-                            .launches = 1};
+    return (struct le_cost){
+        .bytes = le_cost_bytes(job, &stage->node, 1, last) + le_cost_bytes(job, stage->left, stage->left_count, last),
+        .operations = (double)le_kernel_operations(&job->kernel),
+        .requests = (le_cost_requests(job, &stage->node, 1, last, NULL, 0) + 1) * points / WARP_THREADS,
+        .threads = threads,
+        .bytes_in_flight = 8,
+        .team_seconds = ceil(points / threads) * LE_TERM_SECONDS,
+        .launches = 1};
 }
 
 struct le_cost le_cost_twice(struct le_cost cost) {

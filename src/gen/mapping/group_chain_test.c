@@ -7,6 +7,8 @@
 #define BLOCKS_ROW  "some blocks for each row"
 #define COLUMN      "a thread for each column"
 #define CUT_COLUMNS "threads for each column, the last block joins their totals"
+#define PARTS       "threads of a block for each column"
+#define CUT_PARTS   "threads of some blocks for each column, the last block joins their totals"
 #define SPREAD      COLUMN ", 3 values at once"
 #define CUT_SPREAD  CUT_COLUMNS ", 3 values at once"
 
@@ -102,6 +104,41 @@ static void several_points(void **state) {
     neighbours("y[i,k] = sum(j: abs(a[i,j] - b[j,k]))", "a 3 1100, b 1100 8", cut);
 }
 
+/* Several threads of a block for each column, which take turns at the chunks of its units. */
+static void parts_of(const char *program, const char *arrays, const char *mapping, const char *how) {
+    struct device_test_run r;
+    start_run(&r, program, arrays, true);
+    r.mapping = mapping;
+    same_mapped(&r, how);
+}
+
+static void threads_of_columns(void **state) {
+    (void)state;
+    static const char whole[] = "columns vector=1 parts=8 chunk=1048576", cut[] = "columns vector=1 parts=8 chunk=128",
+                      many[] = "columns vector=1 parts=32 chunk=64", few[] = "columns vector=1 parts=2 chunk=1024",
+                      wide[] = "columns vector=4 parts=4 chunk=256",
+                      pulls[] = "a[i,d] = sum(j: m[j] / (0.01 + (p[j,0] - p[i,0])**2 + (p[j,1] - p[i,1])**2)**1.5 * "
+                                "(p[j,d] - p[i,d]))";
+    static const int terms[] = {1, 31, 32, 33, 70, 1000, 1024, 1025, 2049, 5000};
+    char arrays[64];
+    for (size_t k = 0; k < ARRAY_LEN(terms); k++) {
+        snprintf(arrays, sizeof arrays, "a %d 43, x %d", terms[k], terms[k]);
+        parts_of(TURNED, arrays, whole, PARTS);
+        parts_of(TURNED, arrays, many, terms[k] > 2048 ? CUT_PARTS : PARTS);
+    }
+    parts_of(TURNED, "a 3000 40, x 3000", cut, CUT_PARTS);
+    parts_of(APART, "a 5 9000, x 9000", few, CUT_PARTS);
+    parts_of(pulls, "p 1104 3, m 1104", many, PARTS ", 3 values at once");
+    parts_of(pulls, "p 1104 3, m 1104", cut, CUT_PARTS ", 3 values at once");
+    parts_of("y[i] = sum(j: w[j] / (1 + (x[i] - p[j])**2))", "x 40, p 2100, w 2100", wide, CUT_PARTS);
+    parts_of("y[i] = sum(j: w[j] * sqrt(abs(x[i] - p[j]))) / sum(j: (x[i] - p[j])**2)", "x 40, p 1100, w 1100", wide,
+             CUT_PARTS);
+    parts_of("y[i] = mean(k: a[k,i] * x[k]) + max(k: a[k,i]) + sum(k: abs(a[k,i] - x[k]))", "a 2100 70, x 2100", many,
+             CUT_PARTS);
+    parts_of("y[i] = sum(k: a[k,i] * x[k]) / (1 + max(k: abs(a[k,i] - x[k])))", "a 2100 70, x 2100", whole, PARTS);
+    parts_of("in a: f64[m,n]\nin x: f64[m]\n" TURNED, "a 2100 70, x 2100", cut, CUT_PARTS);
+}
+
 static void with_checks(void **state) {
     (void)state;
     chained(VECTOR, "a 5 1010, x 1010", WARP_ROW, true);
@@ -111,7 +148,11 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths), cmocka_unit_test(types), cmocka_unit_test(terms),
-                                       cmocka_unit_test(several_points), cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lengths),
+                                       cmocka_unit_test(types),
+                                       cmocka_unit_test(terms),
+                                       cmocka_unit_test(several_points),
+                                       cmocka_unit_test(threads_of_columns),
+                                       cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

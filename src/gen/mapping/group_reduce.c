@@ -2,7 +2,6 @@
  * and generates these kernels. */
 #include "gen/mapping/group_reduce.h"
 
-#define CHUNK_LEAST   64    /* terms of a thread that computes part of a column */
 #define CHAIN_THREADS 128   /* of a thread block whose warps bring a chain's terms to shared memory */
 #define SHORT_TERMS   24    /* one thread adds them up faster than threads can synchronize */
 #define GRID_POINTS   65535 /* a grid's second axis */
@@ -19,17 +18,21 @@ int64_t le_reduce_terms(const struct team_stage *t) {
 
 /* ---- pieces of the kernels */
 
-/* Bytes of a thread's totals. Each further point of a chain counts half, because it shares the reads and loops. */
+/* Bytes of a thread's totals. Of a chain, points beyond the second count a quarter: they share the reads and loops. */
 static int own_bytes(const struct team_stage *t, const struct group *g) {
-    return le_group_bytes(g) * (g->chain ? t->side.width + 1 : 2) / 2;
+    return le_group_bytes(g) * (g->chain && t->side.width > 2 ? t->side.width + 2 : 4) / 4;
 }
 
-void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {
+int le_reduce_room(const struct team_stage *t) {
     int bytes = 0;
     for (int g = 0; g < t->group_count; g++)
         if (own_bytes(t, &t->groups[g]) > bytes)
             bytes = own_bytes(t, &t->groups[g]);
-    int resident = (bytes > 12 ? 512 : bytes > 4 ? 768 : 1024) / threads;
+    return bytes > 12 ? 512 : bytes > 4 ? 768 : 1024;
+}
+
+void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {
+    int resident = le_reduce_room(t) / threads;
     c->tree->threads = threads;
     c->tree->resident = resident > 0 ? resident : 1;
 }
@@ -403,10 +406,6 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     out->work_bytes = s.at_bytes;
     out->counter_bytes = (size_t)t->points * 4;
     return c->status;
-}
-
-int64_t le_reduce_least_chunk(const struct team_stage *t) {
-    return le_reduce_has_chain(t) ? LE_CHAIN_TERMS * LE_CHAIN_CHUNKS : CHUNK_LEAST;
 }
 
 /* Across the grid, groups cannot use each other's totals, which exist only at the end. */

@@ -194,13 +194,14 @@ struct reduction {
     struct codegen c;
     struct team_stage t;
 };
-bool le_team_takes(const struct team_stage *t);            /* sharing the terms among threads is worthwhile */
-int64_t le_reduce_terms(const struct team_stage *t);       /* of the group with the most terms */
-int le_reduce_threads(const struct team_stage *t);         /* threads of a block that computes a point */
-int64_t le_reduce_least_chunk(const struct team_stage *t); /* least terms of a thread that computes part of a column */
-bool le_reduce_has_chain(const struct team_stage *t);      /* some group is of sums with reuse */
-int le_chain_unroll(const struct group *g);                /* terms of a chain that a thread reads at once */
-bool le_reduce_stands_alone(const struct team_stage *t);   /* no group uses the totals of another group */
+bool le_team_takes(const struct team_stage *t);          /* sharing the terms among threads is worthwhile */
+int64_t le_reduce_terms(const struct team_stage *t);     /* of the group with the most terms */
+int le_reduce_threads(const struct team_stage *t);       /* threads of a block that computes a point */
+bool le_reduce_has_chain(const struct team_stage *t);    /* some group is of sums with reuse */
+int le_chain_unroll(const struct group *g);              /* terms of a chain that a thread reads at once */
+bool le_reduce_stands_alone(const struct team_stage *t); /* no group uses the totals of another group */
+/* Threads that a multiprocessor has registers for. */
+int le_reduce_room(const struct team_stage *t);
 /* Leaves enough registers for vectors in flight. Otherwise compilers spill registers to have more warps. */
 void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads);
 void le_reduce_settings(const struct le_mapping *m, struct team_stage *t); /* applies them to the groups */
@@ -231,8 +232,8 @@ int le_columns_threads(const struct team_stage *t, int parts); /* of a block */
 int le_columns_parts(const struct team_stage *t);              /* the most that are possible */
 /* Whether several blocks can have the same column. */
 bool le_columns_can_cut(struct codegen *c, const struct team_stage *t);
-int64_t le_columns_whole(const struct team_stage *t, int parts); /* terms of a thread if one block has the column */
-/* Terms of a thread, if all values of a kept index are made at once. */
-int64_t le_columns_dear_chunk(struct codegen *c, const struct team_stage *t);
+/* Terms of a thread: the least, and if one block has all of the column. */
+int64_t le_columns_least_chunk(const struct team_stage *t, int parts);
+int64_t le_columns_whole(const struct team_stage *t, int parts);
 leat_status le_reduce_columns(const struct le_mapping *mapping, void *found, struct le_generated_launches *out);
 #endif

@@ -62,13 +62,13 @@ void le_propose_loop(struct le_mapping_search *search) {
         le_node_walk(search->job->kernel.ir, nodes[k], count_terms, &terms);
     double bytes = fmin(le_cost_bytes(search->job, nodes, count, last),
                         LE_WASTE_ONE_READ * le_cost_bytes(search->job, nodes, count, -1));
-    struct le_cost cost = {.bytes = bytes + written,
-                           .operations = operations,
-                           .requests = le_cost_requests(search->job, nodes, count, last) * terms.terms * threads / WARP,
-                           .threads = threads,
-                           .bytes_in_flight = 8,
-                           .team_seconds =
-                               terms.terms > TERMS_AT_ONCE ? terms.terms * LE_TERM_SECONDS : LE_TERM_SECONDS,
-                           .launches = 1};
+    struct le_cost cost = {
+        .bytes = bytes + written,
+        .operations = operations,
+        .requests = le_cost_requests(search->job, nodes, count, last, NULL, 0) * terms.terms * threads / WARP,
+        .threads = threads,
+        .bytes_in_flight = 8,
+        .team_seconds = terms.terms > TERMS_AT_ONCE ? terms.terms * LE_TERM_SECONDS : LE_TERM_SECONDS,
+        .launches = 1};
     m->seconds = le_cost_seconds(search->job->facts, &cost);
 }

@@ -87,6 +87,7 @@ struct le_cost {
     double operations;      /* additions, or what takes as long */
     double requests;        /* of a warp for a line of memory; a load takes one for each line that its threads read */
     double threads;         /* of all teams; the device has room for some of them at once */
+    double blocks;          /* of threads, that take as long as each other; 0: it does not matter how many */
     double bytes_in_flight; /* that a thread asks for before it waits */
     double team_seconds;    /* that a team takes at least, from its first read to its last write */
     double tail_seconds;    /* of what comes after all teams */
@@ -95,6 +96,7 @@ struct le_cost {
 /* Measured as the constants in cost.c. */
 #define LE_TERM_SECONDS  0.3e-6  /* of a term whose read is waited for before the next one starts */
 #define LE_READ_SECONDS  0.7e-6  /* of a round of reads, until their terms are joined */
+#define LE_CACHE_SECONDS 0.35e-6 /* the same of reads that caches serve */
 #define LE_WARP_SECONDS  0.45e-6 /* in which a warp joins its threads' totals */
 #define LE_BLOCK_SECONDS 2e-6    /* the same of a thread block, through shared memory */
 /* A thread that reads along a row of its own fetches whole sectors, and the caches keep part of them until it comes to
@@ -109,8 +111,10 @@ double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost
 double le_cost_bytes(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index);
 /* The same of what lies outside of the node's reductions. */
 double le_cost_bytes_outside(const struct le_device_kernel_job *job, struct le_node *node, int index);
-/* Requests of a warp for a load of the nodes, all together: from 1 (all its threads read one line) to 32. */
-double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index);
+/* Requests of a warp for the loads of the nodes, all together: for each from 1 (all its threads read one line) to 32.
+ * along: only of those that depend on one of these indices; NULL: of all */
+double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *const *nodes, int count, int index,
+                        const int *along, int along_count);
 /* Values of an index; a guess where they are found as the kernel runs. */
 double le_cost_extent(const struct le_device_kernel_job *job, int index);
 double le_cost_points(const struct le_device_kernel_job *job, const struct le_stage *stage); /* points of the stage */

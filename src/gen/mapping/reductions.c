@@ -14,7 +14,9 @@
 #define VECTOR_GAIN  0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
 /* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
 #define STAGE_COST 10
-#define SPLIT_COST 20 /* instructions that find the values of another index of a term */
+#define SPLIT_COST 20  /* instructions that find the values of another index of a term */
+#define CHUNK_COST 4   /* that bring a chunk's total to the thread that adds it to its unit */
+#define FEW_RATE   0.8 /* of a multiprocessor's instructions, that 512 threads keep busy; 768 do all */
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -41,11 +43,10 @@ static double requests_of(const struct shared_terms *s, int index, bool shared) 
     for (int g = 0; g < t->group_count; g++) {
         struct group *group = &t->groups[g];
         bool staged = group->chain && shared && le_group_can_stage(&s->r->c, group);
-        double own = group->chain && shared && !staged
-                         ? WARP * le_cost_requests(s->search->job, group->bodies, group->node_count, -1)
-                         : le_cost_requests(s->search->job, group->bodies, group->node_count, index) /
-                               (shared ? group->width : 1);
-        requests += staged ? 3 * own : own;
+        bool apart = group->chain && shared && !staged;
+        double own = le_cost_requests(s->search->job, group->bodies, group->node_count, apart ? -1 : index,
+                                      group->indices, group->index_count);
+        requests += own * (apart ? WARP : staged ? 3 : 1) / (shared && !apart ? group->width : 1);
     }
     return requests * s->terms * s->points / WARP;
 }
@@ -189,14 +190,51 @@ struct columns_shape {
     int parts;     /* threads of a block for a column */
 };
 
+/* Most terms of a thread. Those of a chain take turns at its chunks of 32. */
+static double terms_of_thread(const struct shared_terms *s, struct columns_shape shape) {
+    const double unit = LE_CHAIN_TERMS * LE_CHAIN_CHUNKS;
+    double all = fmin(s->terms, (double)shape.chunk * shape.parts), rest = fmod(all, unit);
+    if (shape.parts == 1 || !le_reduce_has_chain(&s->r->t))
+        return fmin(s->terms, (double)shape.chunk);
+    return (all - rest) / shape.parts + fmin(rest, ceil(rest / (LE_CHAIN_TERMS * shape.parts)) * LE_CHAIN_TERMS);
+}
+
+/* Of a chain: threads wait for the one that has the most terms, and then for the one that adds up the chunks' totals.
+ * Fewer than 32 columns are side by side. */
+static void share_chain(const struct shared_terms *s, struct le_cost *cost, struct columns_shape shape, double own) {
+    const struct team_stage *t = &s->r->t;
+    double steps = ceil(s->terms / ((double)shape.chunk * shape.parts));
+    cost->threads = s->points / t->side.width * fmin(steps * shape.parts, ceil(s->terms / LE_CHAIN_TERMS));
+    cost->operations *= own * shape.parts * steps / s->terms;
+    cost->operations += s->points * ceil(s->terms / LE_CHAIN_TERMS) * CHUNK_COST * t->group_count;
+    cost->requests *= fmax(1, (double)(WARP * shape.parts) / le_columns_threads(t, shape.parts));
+}
+
+/* What multiprocessors lose while they have few threads, and at the end, when some have no block left. */
+static double busy_share(const struct shared_terms *s, const struct le_cost *cost, struct columns_shape shape) {
+    const struct team_stage *t = &s->r->t;
+    double units = s->search->job->facts->multiprocessors, each = cost->blocks / units;
+    double room = le_reduce_room(t), threads = fmin(room, cost->threads / units);
+    double busy = FEW_RATE + (1 - FEW_RATE) * fmax(0, fmin(1, (threads - 512) / 256));
+    return each * le_columns_threads(t, shape.parts) > room ? busy * each / (each + 0.25) : busy;
+}
+
 /* The cost of columns that are shared so. */
 static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_cost cost, struct columns_shape shape) {
     const struct team_stage *t = &s->r->t;
-    double steps = ceil(s->terms / ((double)shape.chunk * shape.parts));
-    double rounds = ceil(fmin(s->terms, (double)shape.chunk) / (2 * t->groups[0].unroll));
+    double steps = ceil(s->terms / ((double)shape.chunk * shape.parts)), own = terms_of_thread(s, shape);
     double join = shape.parts > 1 ? JOIN_SECONDS : 0;
+    bool chain = le_reduce_has_chain(t);
+    double fresh = chain ? fmin(1, cost.bytes / (s->terms * s->points)) : 1; /* reads that caches do not serve */
+    double round = LE_CACHE_SECONDS + (LE_READ_SECONDS - LE_CACHE_SECONDS) * fresh;
+    cost.bytes_in_flight /= fresh;
+    cost.blocks = steps * ceil(s->points / t->side.width * shape.parts / le_columns_threads(t, shape.parts));
     cost.threads = s->points / t->side.width * fmin(ceil(s->terms / (double)shape.chunk), steps * shape.parts);
-    cost.team_seconds = (rounds * LE_READ_SECONDS + join) * t->group_count;
+    if (shape.parts > 1 && chain)
+        share_chain(s, &cost, shape, own);
+    if (chain)
+        cost.operations /= busy_share(s, &cost, shape);
+    cost.team_seconds = (ceil(own / (2 * t->groups[0].unroll)) * round + join) * t->group_count;
     cost.tail_seconds = steps > 1 ? GRID_SECONDS + ceil(steps / shape.parts) * PART_SECONDS + join : 0;
     if (steps > 1 && !le_reduce_stands_alone(t)) {
         cost.tail_seconds *= t->group_count;
@@ -208,7 +246,7 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
 /* All terms, if one block has to have them. */
 static int64_t least_chunk(const struct shared_terms *s, int parts) {
     const struct team_stage *t = &s->r->t;
-    return le_columns_can_cut(&s->r->c, t) ? le_reduce_least_chunk(t) : le_columns_whole(t, parts);
+    return le_columns_can_cut(&s->r->c, t) ? le_columns_least_chunk(t, parts) : le_columns_whole(t, parts);
 }
 
 /* Powers of two, so that each thread's and each block's terms are a whole part of the sum's tree. */
@@ -255,17 +293,12 @@ static struct le_cost with_vector(const struct shared_terms *s, struct le_cost c
     return cost;
 }
 
-static struct columns_shape shape_of(const struct shared_terms *s, struct le_cost cost) {
-    struct team_stage *t = &s->r->t;
-    return t->spread > 1 ? (struct columns_shape){le_columns_dear_chunk(&s->r->c, t), 1} : best_columns(s, cost);
-}
-
 static int best_vector(const struct shared_terms *s, struct le_cost cost, int most) {
     double best = INFINITY;
     int found = 1;
     for (int width = 1; width <= most; width *= 2) {
         struct le_cost wide = with_vector(s, cost, width);
-        struct le_cost now = cost_of_columns(s, wide, shape_of(s, wide));
+        struct le_cost now = cost_of_columns(s, wide, best_columns(s, wide));
         double seconds = le_cost_seconds(s->search->job->facts, &now);
         if (seconds < VECTOR_GAIN * best) {
             best = seconds;
@@ -287,10 +320,11 @@ static void propose_columns(const struct shared_terms *s) {
     int narrow = most_vector(s, true), most = narrow > 1 ? narrow : most_vector(s, false);
     int width = narrow > 1 ? narrow : best_vector(s, cost, most);
     cost = with_vector(s, cost, (int)le_mapping_set(m, "vector", width, 1, most, true));
-    struct columns_shape shape = shape_of(s, cost);
-    most = t->spread > 1 ? 1 : le_columns_parts(t);
-    shape.chunk = le_mapping_set(m, "chunk", shape.chunk, least_chunk(s, shape.parts), (int64_t)1 << 40, true);
-    shape.parts = (int)le_mapping_set(m, "parts", shape.parts, 1, most, true);
+    struct columns_shape shape = best_columns(s, cost);
+    shape.parts = (int)le_mapping_set(m, "parts", shape.parts, 1, le_columns_parts(t), true);
+    int64_t least = least_chunk(s, shape.parts);
+    shape.chunk = shape.chunk > least ? shape.chunk : least;
+    shape.chunk = le_mapping_set(m, "chunk", shape.chunk, least, (int64_t)1 << 40, true);
     finish(s, m, cost_of_columns(s, cost, shape));
     t->side.width = 1;
 }

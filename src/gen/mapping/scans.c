@@ -138,7 +138,7 @@ static double seconds_of(const struct scan_stage *own, int index, double threads
     double bytes = le_cost_bytes(own->job, &term, 1, index);
     struct le_cost cost = {.bytes = bytes + terms * le_cost_target_bytes(own->job, own->stage, index),
                            .operations = all * (double)(term->cost + 1),
-                           .requests = le_cost_requests(own->job, &term, 1, index) * all / WARP,
+                           .requests = le_cost_requests(own->job, &term, 1, index, NULL, 0) * all / WARP,
                            .threads = threads,
                            .bytes_in_flight = fmax(4, bytes / (threads * rounds)),
                            .team_seconds = rounds * seconds,

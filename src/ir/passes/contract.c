@@ -14,6 +14,7 @@
  * stored. Otherwise the sum becomes a stage that the rest of the statement reads. `node` is unchanged: when a run is
  * planned, the extents alone decide whether `node` or `product` is computed. */
 #include "ir/passes/factor_pairs.h"
+#include "ir/ranges.h"
 
 #define SUBSCRIPT_COST_MAX 64
 #define SIDES_MAX          16 /* prologues of one statement that are shared */
@@ -26,8 +27,9 @@ struct contract {
     } out;
     const struct le_stage *stage;
     bool conditions;
-    struct {
+    struct made_side {
         struct le_node *node, *load;
+        struct le_index_set set;
     } sides[SIDES_MAX];
     int side_count;
 };
@@ -278,16 +280,37 @@ static struct le_node *load_of(struct le_ir *ir, const struct le_stage *stage) {
                                               .trusted = true});
 }
 
+/* The load of what was made for the side, if the node is the same with another index; else NULL. */
+static struct le_node *load_of_same(struct contract *c, const struct made_side *made, struct le_node *node,
+                                    const struct le_index_set *set) {
+    struct le_ir *ir = c->ir;
+    struct le_node **left = LE_NEW_ARRAY(ir->arena, set->count, struct le_node *);
+    int other = -1;
+    for (int k = 0; k < set->count; k++) {
+        left[k] = le_node_index(ir, set->at[k]);
+        if (made->set.count != set->count || (made->set.at[k] != set->at[k] && other >= 0))
+            return NULL;
+        other = made->set.at[k] != set->at[k] ? k : other;
+    }
+    if (other < 0 || !le_ranges_are_same(ir, c->stage->statement, made->set.at[other], set->at[other]) ||
+        le_node_substitute(ir, made->node, &made->set.at[other], &left[other], 1) != node)
+        return NULL;
+    struct le_node load = *made->load;
+    load.operands = left;
+    return le_node_make(ir, &load);
+}
+
 /* Computes the node in its own stage, once per statement, and returns a load of its value. */
 static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct le_index_set *set) {
-    for (int k = 0; k < c->side_count; k++)
-        if (c->sides[k].node == node)
-            return c->sides[k].load;
-    struct le_node *load = load_of(c->ir, new_stage(c, node, set));
-    if (c->side_count < SIDES_MAX) {
-        c->sides[c->side_count].node = node;
-        c->sides[c->side_count++].load = load;
+    for (int k = 0; k < c->side_count; k++) {
+        struct made_side *made = &c->sides[k];
+        struct le_node *load = made->node == node ? made->load : load_of_same(c, made, node, set);
+        if (load)
+            return load;
     }
+    struct le_node *load = load_of(c->ir, new_stage(c, node, set));
+    if (c->side_count < SIDES_MAX)
+        c->sides[c->side_count++] = (struct made_side){node, load, *set};
     return load;
 }
 

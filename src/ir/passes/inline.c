@@ -301,12 +301,42 @@ static void find_common(struct le_node *node, void *user) {
     c->found |= node->kind == LE_NODE_LOAD && node->operand_count > 0 && c->in->seen[node->value].read == c->in->look;
 }
 
+struct total_search {
+    int index;
+    bool found;
+};
+
+static void find_total(struct le_node *node, void *user) {
+    struct total_search *t = user;
+    t->found |= node->kind == LE_NODE_REDUCE && le_node_depends(node, t->index);
+}
+
+/* Whether the consumer reads the value's totals with the same indices everywhere. */
+static bool is_read_alike(const struct inliner *in, const struct le_stage *producer) {
+    const struct read *first = &in->reads.at[in->seen[producer->target].first];
+    for (int d = 0; d < producer->left_count; d++) {
+        struct total_search total = {.index = producer->left[d]->index};
+        le_node_walk(in->ir, producer->node, find_total, &total);
+        for (int k = total.found ? first->next : -1; k >= 0; k = in->reads.at[k].next) {
+            const struct read *read = &in->reads.at[k];
+            const struct le_node *a = first->load->operands[d], *b = read->load->operands[d];
+            if (a->kind != LE_NODE_INDEX || b->kind != LE_NODE_INDEX ||
+                mapped_index(&in->pieces.at[first->piece], a->index) !=
+                    mapped_index(&in->pieces.at[read->piece], b->index))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Totals of what the consumer reads, too, though not for its outermost loops, or what it reads several times and is
  * made with totals: a GPU may keep what both read, such as columns, on chip. If it does not, each total is computed
- * once nevertheless (hoist.c). */
+ * once nevertheless (hoist.c). With different indices, it would be computed once for each. */
 static bool is_link(const struct inliner *in, const struct le_stage *producer, const int *set, int count) {
     struct common_read c = {.in = in, .found = in->reads.at[in->seen[producer->target].first].next >= 0};
     bool kept = false;
+    if (!is_read_alike(in, producer))
+        return false;
     for (int k = 0; k < count; k++)
         kept |= le_has_index(in->consumer->indices, in->consumer->index_count, set[k]);
     if (!kept || !in->ir->for_device || in->consumer->kind != LE_STAGE_MAP || in->conditions ||
