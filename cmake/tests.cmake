@@ -162,7 +162,7 @@ endforeach()
 foreach(mapping "reuse" "reuse across=16 rows=2 columns=2 depth=4")
   leat_mapping_test(${mapping} 2/40 reuse.txt distances.txt tiles.txt)
 endforeach()
-foreach(mapping "columns chunk=64" "columns parts=4 chunk=64" "lanes") # several columns of a thread; short rows
+foreach(mapping "columns chunk=64" "columns parts=4 chunk=64" "lanes" "block kept=1") # several columns of a thread; rows
   leat_mapping_test(${mapping} 4/24 reductions_narrow.txt)
 endforeach()
 leat_mapping_test("columns parts=8 chunk=64" 5/48 chains_of_reductions.txt reductions_first.txt)

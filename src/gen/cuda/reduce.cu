@@ -232,15 +232,16 @@ template <class M, int LANES, int W, class N, class Terms> __device__ inline M l
 }
 //: le_warp_lines le_warp_total le_warp_keep
 // A complete subtree, in all lanes: LINES (a power of two up to 32) lines of 32 * W terms from `first` on; what stands at
-// count or behind it is none. U lines (a power of two up to LINES) are read at once. terms(at): the total of W neighbours.
+// count or behind it is none. U lines (a power of two up to LINES) are read at once. terms(at): the total of W neighbours; ends(at):
+// of those before count, some of which are there.
 template <class M, int U> __device__ inline M le_warp_keep(M kept, M (&t)[U], int line) {
     if (!M::ORDERED)
         return kept.join(le_joined<M, U>(t));
     const M total = le_warp_trees<M, U>(t);
     return (int)(threadIdx.x & 31) / U == line / U ? total : kept;
 }
-template <class M, int LINES, int U, int W, class N, class Terms>
-__device__ inline M le_warp_lines(N first, N count, const Terms &terms) {
+template <class M, int LINES, int U, int W, class N, class Terms, class Ends>
+__device__ inline M le_warp_lines(N first, N count, const Terms &terms, const Ends &ends) {
     const N at = first + (N)(threadIdx.x & 31) * W;
     M kept = M::none();
 #pragma unroll 1
@@ -253,11 +254,15 @@ __device__ inline M le_warp_lines(N first, N count, const Terms &terms) {
         } else {
 #pragma unroll
             for (int k = 0; k < U; k++)
-                t[k] = at + (N)(line + k) * 32 * W < count ? terms(at + (N)(line + k) * 32 * W) : M::none();
+                t[k] = at + (N)(line + k) * 32 * W < count ? ends(at + (N)(line + k) * 32 * W) : M::none();
         }
         kept = le_warp_keep<M, U>(kept, t, line);
     }
     return le_warp_tree(kept);
+}
+template <class M, int LINES, int U, int W, class N, class Terms>
+__device__ inline M le_warp_lines(N first, N count, const Terms &terms) {
+    return le_warp_lines<M, LINES, U, W, N>(first, count, terms, terms);
 }
 // The same where count may be no multiple of W; term(at): of one.
 template <class M, int LINES, int U, int W, class N, class Terms, class Term>
@@ -271,6 +276,14 @@ __device__ inline M le_warp_total(N first, N count, const Terms &terms, const Te
         kept = (int)(threadIdx.x & 31) == part ? t : kept;
     }
     return le_warp_tree(kept);
+}
+//: le_ends le_ends_of
+// The `ends` of le_warp_lines, for le_block_total.
+template <class Terms> struct le_ends { const Terms &terms; };
+template <class Terms> __device__ inline le_ends<Terms> le_ends_of(const Terms &terms) { return {terms}; }
+template <class M, int LINES, int U, int W, class N, class Terms, class Ends>
+__device__ inline M le_warp_total(N first, N count, const Terms &terms, const le_ends<Ends> &ends) {
+    return le_warp_lines<M, LINES, U, W, N>(first, count, terms, ends.terms);
 }
 //: le_pending
 // Totals of equal numbers of terms, one after the other, each in all lanes: a binary counter, whose digit b is lane b's.
@@ -572,6 +585,55 @@ __device__ inline void le_fetched() {
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
+}
+//: le_keep_row
+// A block's threads bring `count` neighbours to shared memory, those in whole vectors of 16 bytes as such, wherever the first one
+// lies. On both sides they put zeros, which le_read_row may read. Gives the first one's address: all are there once le_fetched has
+// been called and the threads have met.
+template <class T> __device__ inline T *le_keep_row(uint4 *room, const T *from, int count) {
+    enum { W = 16 / sizeof(T) };
+    const int before = (int)((unsigned long long)from % 16 / sizeof(T)), first = (W - before) % W;
+    const int last = first + (count - first) / W * W; /* the whole vectors' end */
+    T *const row = (T *)room + before;
+#pragma unroll 4
+    for (int at = first + (int)threadIdx.x * W; at < last; at += (int)blockDim.x * W)
+        le_fetch<W>(row + at, from + at);
+#pragma unroll 1
+    for (int k = (int)threadIdx.x; k < 3 * W; k += (int)blockDim.x) {
+        const int at = k < W ? k - before : last + k - W;
+        if (k >= W || at < first)
+            row[at] = at >= 0 && at < count ? from[at] : (T)0;
+    }
+    return row;
+}
+//: le_read_row
+// W neighbours of a row that le_keep_row has brought to shared memory. Those of 16 bytes are cut out of the two vectors that
+// contain them.
+template <int W, class T> __device__ inline void le_read_row(T (&to)[W], const T *from) {
+    if (W * sizeof(T) != 16) {
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            to[k] = from[k];
+        return;
+    }
+    const unsigned before = (unsigned)(unsigned long long)from % 16;
+    const uint4 *const at = (const uint4 *)((const char *)from - before);
+    const uint4 a = at[0], b = at[1];
+    unsigned word[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+    union { unsigned word[4]; T at[16 / sizeof(T)]; } all;
+#pragma unroll
+    for (int k = 0; k < 6; k++)
+        word[k] = before & 8 ? word[k + 2] : word[k];
+#pragma unroll
+    for (int k = 0; k < 5 && sizeof(T) < 8; k++)
+        word[k] = before & 4 ? word[k + 1] : word[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        all.word[k] = sizeof(T) < 4 ? (unsigned)(((unsigned long long)word[k + 1] << 32 | word[k]) >> before % 4 * 8)
+                                    : word[k];
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        to[k] = all.at[k % (16 / sizeof(T))];
 }
 //: le_chain_chunk le_one_way_on
 // Sums with reuse (NUMERICS, rule 3b): chunks of 32 terms, each added in order; units of 32 chunks' totals, added in order;

@@ -208,11 +208,15 @@ int64_t le_group_cost(struct codegen *c, const struct group *g) {
     return cost;
 }
 
+bool le_group_is_dear(struct codegen *c, const struct group *g) {
+    return le_group_cost(c, g) > DEAR_COST / 4;
+}
+
 void le_group_shape(struct codegen *c, struct group *g) {
     int64_t cost = le_group_cost(c, g);
     find_axes(c, g);
     g->narrow = g->terms <= NARROW_TERMS;
-    g->width = g->chain || cost > DEAR_COST / 4 ? 1 : le_group_width(c, g);
+    g->width = g->chain || le_group_is_dear(c, g) ? 1 : le_group_width(c, g);
     g->unroll = find_unroll(g, cost);
 }
 
@@ -237,6 +241,13 @@ static int found_loads(struct load_check *l, struct le_node **loads) {
 int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads) {
     struct load_check l = {.c = c, .g = g, .inner = g->axes[g->axis_count - 1].position};
     return found_loads(&l, loads);
+}
+
+int le_group_dense_loads(struct codegen *c, const struct group *g, struct le_node **loads, int *largest) {
+    struct load_check l = {.c = c, .g = g, .inner = g->axes[g->axis_count - 1].position};
+    bool dense = range_at(c, g, l.inner)->by == 1 && all_fit(&l, visit_size);
+    *largest = l.largest;
+    return dense ? le_group_loads(c, g, loads) : 0;
 }
 
 /* Nodes that change from term to term, but not with the index. */

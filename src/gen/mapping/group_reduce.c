@@ -3,6 +3,7 @@
 #include "gen/mapping/group_reduce.h"
 
 #define CHAIN_THREADS 128   /* of a thread block whose warps bring a chain's terms to shared memory */
+#define KEPT_STEPS    4     /* of each warp of a thread block that keeps rows */
 #define SHORT_TERMS   24    /* one thread adds them up faster than threads can synchronize */
 #define GRID_POINTS   65535 /* a grid's second axis */
 #define PARTS_FEW     4096  /* totals that the last thread block joins in negligible time */
@@ -31,10 +32,14 @@ int le_reduce_room(const struct team_stage *t) {
     return bytes > 12 ? 512 : bytes > 4 ? 768 : 1024;
 }
 
-void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {
+int le_reduce_resident(const struct team_stage *t, int threads) {
     int resident = le_reduce_room(t) / threads;
+    return resident > 0 ? resident : 1;
+}
+
+void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {
     c->tree->threads = threads;
-    c->tree->resident = resident > 0 ? resident : 1;
+    c->tree->resident = le_reduce_resident(t, threads);
 }
 
 bool le_team_takes(const struct team_stage *t) {
@@ -59,10 +64,11 @@ int le_chain_unroll(const struct group *g) {
     return 2 * g->unroll < LE_CHAIN_TERMS ? 2 * g->unroll : LE_CHAIN_TERMS;
 }
 
-/* Lines of terms that a warp adds up at a time: a power of two, as small as keeps all warps busy. */
+/* Lines of terms that a warp adds up at a time: a power of two, as small as keeps all warps busy. Reads of kept rows
+ * are waited for so shortly that each warp rather takes several steps, and all finish at about the same time. */
 static int lines_for(const struct group *g, int warps) {
-    int lines = g->chain ? WARP : g->unroll;
-    while (lines < WARP && (int64_t)lines * WARP * g->width * warps < g->terms)
+    int lines = g->chain ? WARP : g->unroll, steps = g->kept ? KEPT_STEPS : 1;
+    while (lines < WARP && (int64_t)lines * WARP * g->width * warps * steps < g->terms)
         lines *= 2;
     return lines;
 }
@@ -171,6 +177,8 @@ static void terms_of(struct codegen *c, const struct group *g, struct le_express
     struct le_kernel_tree *t = c->tree;
     out[0] = le_ktree_use(t, g->many);
     out[1] = le_ktree_use(t, g->term);
+    if (g->kept && g->width > 1)
+        out[1] = le_ktree_call(t, LE_CALL_ENDS, LE_KTREE_VOID, NULL, &out[1]);
     if (!g->chain)
         return;
     struct le_expression *x[] = {out[1], fetch_of(c, g)};
@@ -273,15 +281,22 @@ leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_g
     struct reduction *r = found;
     struct codegen *c = &r->c;
     struct team_stage *t = &r->t;
+    struct kept_rows kept = {0};
     int threads = (int)le_mapping_get(m, "threads");
     le_reduce_settings(m, t);
     le_reduce_bounds(c, t, threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_X), true);
     struct le_variable *room = declare_room(c, t);
+    if (le_mapping_get(m, "kept") && le_kept_find(c, t, &kept))
+        le_kept_bring(c, t, &kept);
     for (int g = 0; g < t->group_count; g++)
         emit_block(c, &t->groups[g], threads, room);
     make_rest(c, t, own_thread(c), threads);
-    le_reduce_launch(c, t, out, threads, t->points, 1, t->points == 1 ? "one block" : "a block for each row");
+    le_reduce_launch(c, t, out, threads, t->points, 1,
+                     kept.count       ? "a block for each row, in shared memory"
+                     : t->points == 1 ? "one block"
+                                      : "a block for each row");
+    out->at[out->count - 1].shared_bytes = kept.bytes;
     return c->status;
 }
 

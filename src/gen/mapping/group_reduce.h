@@ -30,6 +30,13 @@ struct side {
     struct le_variable *values[LOADS_MAX]; /* by node: an array */
     int group_count, node_count;
 };
+/* Rows that a thread block brings to shared memory before it adds up their terms (group_kept.c). */
+struct kept_rows {
+    struct le_node *loads[LOADS_MAX];
+    struct le_variable *rows[LOADS_MAX]; /* by load: pointers to the row's first element */
+    int count, largest;                  /* bytes of the largest element */
+    size_t bytes;                        /* of shared memory */
+};
 struct group {
     struct le_node *nodes[GROUP_NODES],
         *bodies[GROUP_NODES]; /* the reductions; their terms, all over the group's indices */
@@ -49,11 +56,14 @@ struct group {
     int type;          /* type of the totals */
     int one;           /* type of the totals of one point; not `type` if a thread has several */
     struct side *side; /* NULL: a thread has one point */
+    const struct kept_rows *kept; /* NULL: threads read the terms from memory */
     /* Of a chain whose units warps compute: loads that they bring to shared memory first, where each warp has slots */
     struct le_node *staged[LOADS_MAX];
     struct le_variable *slots[LOADS_MAX], *fetch;
-    int staged_count, staged_width;  /* terms of a vector that is brought there */
-    struct le_variable *term, *many; /* functions of a term's number: the totals of one term, and of `width` terms */
+    int staged_count, staged_width; /* terms of a vector that is brought there */
+    /* Functions of a term's number: the totals of one term (of kept rows: of those of `width` terms that are there),
+     * and of `width` terms. */
+    struct le_variable *term, *many;
 };
 struct team_stage {
     struct group groups[GROUPS_MAX];
@@ -93,6 +103,10 @@ bool le_group_is_across(struct codegen *c, const struct group *g, int index);
 /* Finds the loads that depend on the last axis and are in range; returns how many. -1: a loop inside a term depends on
  * that axis. */
 int le_group_loads(struct codegen *c, const struct group *g, struct le_node **loads);
+/* The same if all that the terms read along the last axis lies side by side; else 0. *largest: bytes of the largest
+ * element */
+int le_group_dense_loads(struct codegen *c, const struct group *g, struct le_node **loads, int *largest);
+bool le_group_is_dear(struct codegen *c, const struct group *g); /* too much code to compute several terms at once */
 /* Of a chain: those whose terms lie side by side and are read as vectors of CHAIN_WIDTH; how many. */
 enum { CHAIN_WIDTH = 4 };
 int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node **loads);
@@ -128,6 +142,20 @@ void le_group_stage(struct codegen *c, struct group *g, int warps);
 /* Of a chain: its chunks with the term of number `at` added to them. */
 struct le_expression *le_group_chained(struct codegen *c, const struct group *g, struct le_block *block,
                                        struct le_expression *at, struct le_expression *chunk);
+
+/* Binds the group's indices to the first term. */
+void le_group_bind_first(struct codegen *c, const struct group *g, struct le_block *block);
+
+/* group_kept.c */
+bool le_kept_find(struct codegen *c, const struct team_stage *t, struct kept_rows *kept);  /* false: rows do not fit */
+int le_kept_width(struct codegen *c, const struct group *g, const struct kept_rows *kept); /* of what a thread reads */
+/* Has a thread block bring the rows to shared memory, whose terms the groups then read there. */
+void le_kept_bring(struct codegen *c, struct team_stage *t, struct kept_rows *kept);
+/* Reads `width` terms from number `at` on of each row that the group's terms read, as le_group_open_wide does. */
+int le_kept_read(struct codegen *c, const struct group *g, struct le_block *base, struct le_expression *at,
+                 struct le_node **loads, struct le_variable **some);
+/* In the block, what term number `at` reads is known. */
+void le_kept_know(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *at);
 
 /* Finds the loads as le_group_loads does, and reads `width` elements of each into the arrays `some`. It declares them
  * in base, which binds the indices of the first element, and closes base. */
@@ -204,6 +232,7 @@ bool le_reduce_stands_alone(const struct team_stage *t); /* no group uses the to
 int le_reduce_room(const struct team_stage *t);
 /* Leaves enough registers for vectors in flight. Otherwise compilers spill registers to have more warps. */
 void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads);
+int le_reduce_resident(const struct team_stage *t, int threads); /* thread blocks that a multiprocessor then has */
 void le_reduce_settings(const struct le_mapping *m, struct team_stage *t); /* applies them to the groups */
 /* Ends all thread blocks except the last of `blocks` that arrives at counter `number`. more: another condition that
  * ends a thread; NULL: none */

@@ -126,6 +126,11 @@ static void bind_last(struct codegen *c, const struct group *g, struct le_block 
     le_team_bind_one(c, block, g->indices[last->position], place, last->count);
 }
 
+void le_group_bind_first(struct codegen *c, const struct group *g, struct le_block *block) {
+    struct le_expression *zero = le_ktree_constant(c->tree, le_group_counting(g), 0);
+    bind_last(c, g, block, bind_outer(c, g, block, zero));
+}
+
 struct le_expression *le_group_total(struct codegen *c, const struct group *g, struct le_block *block,
                                      struct le_expression *at) {
     struct le_expression *x[GROUP_NODES + 1];
@@ -222,6 +227,8 @@ static void fill_term(struct codegen *c, const struct group *g, const struct ter
     else
         bind_last(c, g, f->block, place);
     know_staged(c, g, f);
+    if (g->kept)
+        le_kept_know(c, g, f->block, f->at);
     if (g->side) {
         le_side_fill_term(c, g, f->block, f->at, f->chunk);
         return;
@@ -297,27 +304,40 @@ void le_group_return_joined(struct codegen *c, const struct group *g, struct le_
     le_ktree_close_with(c->tree, function, le_ktree_call(c->tree, LE_CALL_JOINED, g->type, statics, &all));
 }
 
-static void emit_terms(struct codegen *c, struct group *g, struct le_block *block) {
+/* Makes the total of the term of number `at` none if it lies behind the last term. */
+static void set_none(struct codegen *c, const struct group *g, struct le_block *each, struct le_expression *total,
+                     struct le_expression *at) {
+    struct le_kernel_tree *t = c->tree;
+    struct le_block *behind = le_ktree_open_if(t, each, le_at_least(t, at, le_group_count(c, g)));
+    le_ktree_set(t, behind, total, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
+    le_ktree_close(t, behind);
+}
+
+/* Makes a function of `width` terms. ends: of those that are there */
+static struct le_variable *emit_terms(struct codegen *c, struct group *g, struct le_block *block, bool ends) {
     struct le_kernel_tree *t = c->tree;
     struct le_node *loads[LOADS_MAX];
     struct le_variable *names[LOADS_MAX];
-    struct term_function f = open_term(c, g, block, "terms", NULL);
+    struct term_function f = open_term(c, g, block, ends ? "ends" : "terms", NULL);
     struct le_block *inner = f.block;
     struct le_expression *at = f.at;
-    g->many = f.function;
     struct le_expression *last = bind_outer(c, g, inner, at);
     struct le_block *base = le_ktree_open(t, inner);
     bind_last(c, g, base, last);
-    int count = le_group_open_wide(c, g, base, loads, names);
+    int count = g->kept ? le_kept_read(c, g, base, at, loads, names) : le_group_open_wide(c, g, base, loads, names);
     struct le_variable *some = le_ktree_array(t, inner, "some", g->type, LE_KTREE_LOCAL, g->width, 0);
     struct le_expression *e;
     struct le_block *each = le_ktree_open_each(t, inner, "e", g->width, &e);
+    struct le_expression *number = le_plus(t, at, e), *total = le_ktree_element(t, some, e);
     bind_last(c, g, each, le_plus(t, last, e));
     for (int k = 0; k < count; k++)
         le_group_know_element(c, loads[k], each, names[k], e);
-    le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, at, e)));
+    le_ktree_set(t, each, total, le_group_total(c, g, each, number));
+    if (ends)
+        set_none(c, g, each, total, number);
     le_ktree_close(t, each);
     le_group_return_joined(c, g, inner, some);
+    return f.function;
 }
 
 /* ---- chains whose loads go through shared memory */
@@ -377,10 +397,12 @@ void le_group_functions(struct codegen *c, struct group *g, struct le_block *blo
         emit_fetch(c, g, block);
     if (g->side)
         le_side_hold(c, g, block, g->bodies, g->node_count);
-    emit_term(c, g, block);
-    g->many = g->term;
-    if (g->width > 1 && !g->side)
-        emit_terms(c, g, block);
+    bool wide = g->width > 1 && !g->side;
+    if (wide && g->kept)
+        g->term = emit_terms(c, g, block, true);
+    else
+        emit_term(c, g, block);
+    g->many = wide ? emit_terms(c, g, block, false) : g->term;
 }
 
 void le_group_emit(struct codegen *c, struct group *g, struct le_block *block) {

@@ -13,10 +13,14 @@
 #define VECTOR_BYTES 4    /* that a thread of columns reads at once, if its columns lie side by side */
 #define VECTOR_GAIN  0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
 /* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
-#define STAGE_COST 10
-#define SPLIT_COST 20  /* instructions that find the values of another index of a term */
-#define CHUNK_COST 4   /* that bring a chunk's total to the thread that adds it to its unit */
-#define FEW_RATE   0.8 /* of a multiprocessor's instructions, that 512 threads keep busy; 768 do all */
+#define STAGE_COST   10
+#define KEPT_COST    20     /* instructions that bring a vector of a row to shared memory and cut it out there */
+#define KEPT_SECONDS 0.1e-6 /* in which a thread adds up a vector of a kept row */
+#define KEPT_GAIN    0.9    /* of the time with reads from memory: what keeping rows has to gain */
+#define RESIDENT     1.5    /* thread blocks that a multiprocessor has for each one that is sure to fit */
+#define SPLIT_COST   20     /* instructions that find the values of another index of a term */
+#define CHUNK_COST   4      /* that bring a chunk's total to the thread that adds it to its unit */
+#define FEW_RATE     0.8    /* of a multiprocessor's instructions, that 512 threads keep busy; 768 do all */
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -121,6 +125,13 @@ static void finish(const struct shared_terms *s, struct le_mapping *m, struct le
     finish_kept(s, m, cost, last);
 }
 
+/* Threads of all points' thread blocks, if a multiprocessor has room for `resident` of these: each counts as its share
+ * of the room. */
+static double threads_of_blocks(const struct shared_terms *s, double resident) {
+    double most = s->search->job->facts->multiprocessor_threads;
+    return s->points * most / fmin(fmax(1, resident), most / 64);
+}
+
 /* As many rows at once as are the fastest. */
 static void propose_lanes(const struct shared_terms *s) {
     struct team_stage *t = &s->r->t;
@@ -164,12 +175,59 @@ static void propose_warp(const struct shared_terms *s) {
     finish(s, m, cost);
 }
 
+/* The cost if each thread block of `threads` threads brings its rows to shared memory first. */
+static struct le_cost cost_of_kept(const struct shared_terms *s, const struct kept_rows *kept, int64_t threads) {
+    struct team_stage *t = &s->r->t;
+    const struct le_device_facts *facts = s->search->job->facts;
+    double room = (double)kept->bytes, reads = 0, seconds = LE_READ_SECONDS;
+    for (int g = 0; g < t->group_count; g++) {
+        double width = le_kept_width(&s->r->c, &t->groups[g], kept);
+        room = fmax(room, (double)(kept->bytes + le_group_room_bytes(&t->groups[g])));
+        reads += (double)t->groups[g].terms / width * kept->count;
+        seconds += KEPT_SECONDS * ceil((double)t->groups[g].terms / (width * (double)threads));
+    }
+    seconds += LE_WARP_SECONDS * joins_of(t);
+    double resident =
+        fmin(RESIDENT * le_reduce_resident(t, (int)threads), floor((double)facts->shared_most_bytes / room));
+    double all = threads_of_blocks(s, resident);
+    double bytes = le_cost_bytes(s->search->job, (struct le_node *const *)kept->loads, kept->count, term_index(t));
+    return (struct le_cost){.bytes = bytes,
+                            .operations = s->operations + KEPT_COST * reads * s->points,
+                            .threads = all,
+                            .bytes_in_flight = bytes / all,
+                            .team_seconds = seconds,
+                            .launches = 1};
+}
+
+/* The best number of threads of a thread block that keeps its rows; 0: keeping them is not faster. */
+static int64_t best_kept(const struct shared_terms *s, struct le_mapping *m, const struct kept_rows *kept) {
+    double best = KEPT_GAIN * m->seconds;
+    int64_t found = 0;
+    for (int64_t threads = 512; threads >= 64; threads /= 2) {
+        struct le_mapping with = {0};
+        finish(s, &with, cost_of_kept(s, kept, threads));
+        if (with.seconds < best) {
+            best = with.seconds;
+            found = threads;
+        }
+    }
+    return found;
+}
+
 static void propose_block(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_BLOCK, le_reduce_block, s->r);
-    int64_t threads = le_mapping_set(m, "threads", le_reduce_threads(&s->r->t), 64, 512, true);
+    struct kept_rows kept;
+    int64_t threads = le_reduce_threads(&s->r->t);
     struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
-    cost.team_seconds += LE_BLOCK_SECONDS * joins_of(&s->r->t);
+    cost.team_seconds +=
+        LE_BLOCK_SECONDS * s->r->t.group_count + LE_WARP_SECONDS * (joins_of(&s->r->t) - s->r->t.group_count);
+    cost.threads = threads_of_blocks(s, RESIDENT * le_reduce_resident(&s->r->t, (int)threads));
     finish(s, m, cost);
+    bool fits = le_kept_find(&s->r->c, &s->r->t, &kept);
+    int64_t own = fits ? best_kept(s, m, &kept) : 0;
+    threads = le_mapping_set(m, "threads", own ? own : threads, 64, 512, true);
+    if (le_mapping_set(m, "kept", own > 0, 0, fits, false))
+        finish(s, m, cost_of_kept(s, &kept, threads));
 }
 
 static void propose_grid(const struct shared_terms *s) {
@@ -360,13 +418,19 @@ static double waste_of_strip(const struct shared_terms *s, const struct row *row
     return ceil(side / 32) * 32 / side;
 }
 
+/* The same of thread blocks that keep rows in registers and shared memory. */
+static double threads_of_rows(const struct shared_terms *s, const struct row_shape *shape) {
+    double resident = floor((double)shape->most_threads * shape->resident / (shape->threads * shape->rows));
+    return threads_of_blocks(s, resident) * shape->cluster / shape->rows;
+}
+
 static void propose_rows(const struct shared_terms *s) {
     struct row row = {.c = &s->r->c, .t = &s->r->t};
     if (!find_rows(s, &row))
         return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_ROWS, make_rows, s->r);
     const struct row_shape *shape = &row.shape;
-    double threads = (double)shape->cluster * shape->threads / (shape->strip ? shape->strip : 1);
+    double threads = (double)shape->cluster * shape->threads / (shape->strip ? shape->strip : 1), all;
     int side = shape->strip ? row.points_at[s->r->t.points_count - 1] : term_index(&s->r->t);
     double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, side);
     double join =
@@ -376,10 +440,11 @@ static void propose_rows(const struct shared_terms *s) {
         le_mapping_set(m, "cluster", shape->cluster, shape->cluster, shape->cluster, false);
         bytes *= waste_of_strip(s, &row);
     }
+    all = shape->strip ? s->points * threads : threads_of_rows(s, shape);
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
-                           .threads = s->points * threads,
-                           .bytes_in_flight = bytes / (s->points * threads),
+                           .threads = all,
+                           .bytes_in_flight = bytes / all,
                            .team_seconds = 2 * LE_READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
     finish_kept(s, m, cost, shape->strip ? side : last_kept(&s->r->t));

@@ -47,7 +47,8 @@ static bool is_array(const struct le_variable *variable) {
 }
 
 static bool gives_address(const struct le_expression *x) {
-    return x->kind == LE_EXPRESSION_CALL && (x->code == LE_CALL_POINTER || x->code == LE_CALL_COPY);
+    return x->kind == LE_EXPRESSION_CALL &&
+           (x->code == LE_CALL_POINTER || x->code == LE_CALL_COPY || x->code == LE_CALL_KEEP_ROW);
 }
 
 static bool is_value(const struct le_expression *x) {
