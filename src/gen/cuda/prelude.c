@@ -2,6 +2,7 @@
  * line "//: a b" begins a piece that a text needs if it contains the word a or b. A unit gets only the pieces that it
  * uses, because each costs compile time. */
 #include "gen/tree/codegen.h"
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ __asm__(".pushsection .rodata\n"
         ".popsection\n");
 extern const char le_device_prelude[] __attribute__((visibility("hidden")));
 
-enum { PIECES_MAX = 128, WORDS = PIECES_MAX / 64 };
+enum { PIECES_MAX = 192, WORDS = PIECES_MAX / 64 };
 struct uses { /* a set of pieces */
     uint64_t words[WORDS];
 };
@@ -72,6 +73,7 @@ static void find_pieces(void) {
         next = strstr(p->text, "//: ");
         p->end = next ? next : p->text + strlen(p->text);
     }
+    assert(!next); /* there is room for all */
 }
 
 static const struct uses *uses_of(struct piece *p) {

@@ -16,7 +16,7 @@
 #define STAGE_COST   10
 #define KEPT_COST    20     /* instructions that bring a vector of a row to shared memory and cut it out there */
 #define KEPT_SECONDS 0.1e-6 /* in which a thread adds up a vector of a kept row */
-#define KEPT_GAIN    0.9    /* of the time with reads from memory: what keeping rows has to gain */
+#define KEPT_ROWS    2      /* for each multiprocessor: with fewer, keeping them does not pay */
 #define RESIDENT     1.5    /* thread blocks that a multiprocessor has for each one that is sure to fit */
 #define SPLIT_COST   20     /* instructions that find the values of another index of a term */
 #define CHUNK_COST   4      /* that bring a chunk's total to the thread that adds it to its unit */
@@ -199,9 +199,19 @@ static struct le_cost cost_of_kept(const struct shared_terms *s, const struct ke
                             .launches = 1};
 }
 
-/* The best number of threads of a thread block that keeps its rows; 0: keeping them is not faster. */
-static int64_t best_kept(const struct shared_terms *s, struct le_mapping *m, const struct kept_rows *kept) {
-    double best = KEPT_GAIN * m->seconds;
+/* Whether keeping rows pays: their elements would be read one at a time, and there are enough rows that some are
+ * brought while others are added up. Measured on an H100: rows of f64, and fewer rows, take longer than without. */
+static bool pays_to_keep(const struct shared_terms *s, const struct kept_rows *kept) {
+    const struct team_stage *t = &s->r->t;
+    bool pays = kept->largest <= 4 && s->points > KEPT_ROWS * s->search->job->facts->multiprocessors;
+    for (int g = 0; g < t->group_count; g++)
+        pays &= t->groups[g].width == 1;
+    return pays;
+}
+
+/* The best number of threads of a thread block that keeps its rows. */
+static int64_t best_kept(const struct shared_terms *s, const struct kept_rows *kept) {
+    double best = INFINITY;
     int64_t found = 0;
     for (int64_t threads = 512; threads >= 64; threads /= 2) {
         struct le_mapping with = {0};
@@ -217,17 +227,12 @@ static int64_t best_kept(const struct shared_terms *s, struct le_mapping *m, con
 static void propose_block(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_BLOCK, le_reduce_block, s->r);
     struct kept_rows kept;
-    int64_t threads = le_reduce_threads(&s->r->t);
+    bool fits = le_kept_find(&s->r->c, &s->r->t, &kept), keeps = fits && pays_to_keep(s, &kept);
+    int64_t threads = keeps ? best_kept(s, &kept) : le_reduce_threads(&s->r->t);
+    threads = le_mapping_set(m, "threads", threads, 64, 512, true);
     struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
-    cost.team_seconds +=
-        LE_BLOCK_SECONDS * s->r->t.group_count + LE_WARP_SECONDS * (joins_of(&s->r->t) - s->r->t.group_count);
-    cost.threads = threads_of_blocks(s, RESIDENT * le_reduce_resident(&s->r->t, (int)threads));
-    finish(s, m, cost);
-    bool fits = le_kept_find(&s->r->c, &s->r->t, &kept);
-    int64_t own = fits ? best_kept(s, m, &kept) : 0;
-    threads = le_mapping_set(m, "threads", own ? own : threads, 64, 512, true);
-    if (le_mapping_set(m, "kept", own > 0, 0, fits, false))
-        finish(s, m, cost_of_kept(s, &kept, threads));
+    cost.team_seconds += LE_BLOCK_SECONDS * joins_of(&s->r->t);
+    finish(s, m, le_mapping_set(m, "kept", keeps, 0, fits, false) ? cost_of_kept(s, &kept, threads) : cost);
 }
 
 static void propose_grid(const struct shared_terms *s) {
@@ -418,19 +423,13 @@ static double waste_of_strip(const struct shared_terms *s, const struct row *row
     return ceil(side / 32) * 32 / side;
 }
 
-/* The same of thread blocks that keep rows in registers and shared memory. */
-static double threads_of_rows(const struct shared_terms *s, const struct row_shape *shape) {
-    double resident = floor((double)shape->most_threads * shape->resident / (shape->threads * shape->rows));
-    return threads_of_blocks(s, resident) * shape->cluster / shape->rows;
-}
-
 static void propose_rows(const struct shared_terms *s) {
     struct row row = {.c = &s->r->c, .t = &s->r->t};
     if (!find_rows(s, &row))
         return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_ROWS, make_rows, s->r);
     const struct row_shape *shape = &row.shape;
-    double threads = (double)shape->cluster * shape->threads / (shape->strip ? shape->strip : 1), all;
+    double threads = (double)shape->cluster * shape->threads / (shape->strip ? shape->strip : 1);
     int side = shape->strip ? row.points_at[s->r->t.points_count - 1] : term_index(&s->r->t);
     double bytes = le_cost_bytes(s->search->job, row.loads, row.load_count, side);
     double join =
@@ -440,11 +439,10 @@ static void propose_rows(const struct shared_terms *s) {
         le_mapping_set(m, "cluster", shape->cluster, shape->cluster, shape->cluster, false);
         bytes *= waste_of_strip(s, &row);
     }
-    all = shape->strip ? s->points * threads : threads_of_rows(s, shape);
     struct le_cost cost = {.bytes = bytes,
                            .operations = s->operations,
-                           .threads = all,
-                           .bytes_in_flight = bytes / all,
+                           .threads = s->points * threads,
+                           .bytes_in_flight = bytes / (s->points * threads),
                            .team_seconds = 2 * LE_READ_SECONDS + join * s->r->t.group_count,
                            .launches = 1};
     finish_kept(s, m, cost, shape->strip ? side : last_kept(&s->r->t));
