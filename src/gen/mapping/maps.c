@@ -191,11 +191,13 @@ static struct map *find_walk(struct le_mapping_search *search) {
     return found ? m : NULL;
 }
 
+#define ROWS_CHOSEN 8 /* of a thread, at most: with 16, windows took longer on an H100 than is predicted */
+
 static void propose_walk(struct le_mapping_search *search, struct map *m) {
     struct le_mapping *mapping = le_mapping_add(search, LE_MAPPING_WINDOW, le_map_make, m);
     int64_t columns = 1, rows = 1, rows_most = m->row >= 0 ? MAP_WALK_ROWS : 1;
     double least = INFINITY;
-    for (int r = 1; r <= rows_most; r *= 2)
+    for (int r = 1; r <= rows_most && r <= ROWS_CHOSEN; r *= 2)
         for (int c = 1; c <= m->widest; c *= 2) {
             double seconds = try_walk(search, mapping, m, c, r);
             if (seconds < WALK_GAIN * least) {

@@ -12,7 +12,7 @@
 #define L2_RATE       2.5        /* bytes that L2 moves while memory moves one */
 #define START_SECONDS 0.5e-6     /* until the first terms have come */
 #define READ_SECONDS  0.3e-6     /* from asking for the next terms until they have come */
-#define MEET_SECONDS  0.06e-6    /* in which threads meet between steps */
+#define MEET_SECONDS  0.15e-6    /* in which threads meet between steps */
 #define STORE_COST    14         /* instructions that store a point's value */
 #define STEP_COST     25         /* of a thread for each step, besides its terms */
 #define BLOCK_COST    500        /* of a thread before the first step */
