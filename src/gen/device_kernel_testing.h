@@ -376,6 +376,8 @@ static inline const char *mapping_of(const char *how, bool chains) {
             return known[k].mapping;
     if (strstr(how, "lanes of a warp for each row"))
         return "lanes";
+    if (strstr(how, "lanes for each row"))
+        return "warp";
     if (strncmp(how, "a warp for each row", 19) == 0 || strncmp(how, "a block for each row", 20) == 0)
         return strchr(how, ',') && !strstr(how, "values") ? "rows" : how[2] == 'w' ? "warp" : "block";
     return NULL;

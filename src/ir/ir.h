@@ -216,7 +216,7 @@ struct le_stage {
     bool guarded; /* SCAN: its reads are under a condition. If one may be out of range, the scan is not computed, and
                      its readers compute the reduction themselves */
     bool inner;   /* for a device, a reduction that one reader needs for each term of another reduction, or for each
-                     element that it   scatters; the reader may compute it itself instead (gen/mapping/make_there.c) */
+                     element that it scatters; the reader may compute it itself instead (gen/mapping/make_there.c) */
     /* Reductions fused into one kernel: the first of them, and the next one after this; -1: none. */
     int leader, sibling;
     int access; /* of the left side, for messages; -1: none */

@@ -84,6 +84,12 @@ static void short_rows(void **state) {
     same("y[i] = sum(k: x[i,k])", "x 3 300", "32 lanes of a warp for each row, ...");
     same("in x: u8[n,m]\ny[i] = argmax(k: x[i,k])", "x 37 64", "4 lanes of a warp for each row, ...");
     also("in x: f64[n,m]\ny[i] = sqrt(sum(k: x[i,k]) / len(x, 1))", "x 21 6", "4 lanes of a warp for each row, ...");
+    /* several passes over rows that share a warp; the last warp has fewer rows */
+    same("y[i,j] = x[i,j] / sum(k: x[i,k])", "x 70 16", "4 lanes for each row");
+    also("m[i] = sum(k: x[i,k]) / 10\nv[i] = sum(k: (x[i,k] - m[i]) * (x[i,k] - m[i]))", "x 13 10",
+         "8 lanes for each row");
+    also("in x: f64[n,m]\ny[i,j] = (x[i,j] - max(k: x[i,k])) / sum(k: x[i,k] - max(q: x[i,q]))", "x 37 7",
+         "8 lanes for each row");
 }
 
 static void kept_rows(void **state) {

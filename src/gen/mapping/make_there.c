@@ -9,7 +9,6 @@
  * IR: whether sums are short, and whether a team takes the reader as it is then, depends on the extents of one binding
  * and on the device, which passes do not know. */
 #include "gen/mapping/group_reduce.h"
-#include "gen/mapping/mapping.h"
 #include <math.h>
 
 #define STORED_SHARE 4 /* of what an inner reduction reads, 1/4 may be stored and read again */

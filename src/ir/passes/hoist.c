@@ -79,6 +79,11 @@ static bool is_inner(const struct hoist *h, const struct path *own) {
     return h->ir->for_device && inner && !h->conditions;
 }
 
+/* Whether the loops around it, which are `path`, compute it once for each iteration of its own loops. */
+static bool is_computed_once(const struct path *own, const struct path *path) {
+    return own->count > 0 && le_path_begins(path, own->at, own->count);
+}
+
 static bool stays_in_kernel(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
     if ((h->conditions && may_fail(h, node)) || varies_in_region(node, &own, path))
@@ -90,19 +95,14 @@ static bool stays_in_kernel(struct hoist *h, struct le_node *node, const struct 
     for (int k = 0; k < own.count; k++)
         if (h->ir->indices.at[own.at[k]].depends)
             return true;
-    return own.count > 0 && le_path_begins(path, own.at, own.count) && !is_inner(h, &own);
-}
-
-/* Whether the kernel would compute it once for each of its points. */
-static bool is_computed_once(const struct hoist *h, struct le_node *node, const struct path *path) {
-    struct path own = le_path_of(h->ir, node);
-    return is_inner(h, &own) && le_path_begins(path, own.at, own.count);
+    return is_computed_once(&own, path) && !is_inner(h, &own);
 }
 
 /* Adds a stage that computes the reduction for every point of the loops it depends on. Returns the load of its value.
  */
 static struct le_node *add_stage(struct hoist *h, struct le_node *node, const struct path *path) {
     struct le_ir *ir = h->ir;
+    struct path own = le_path_of(ir, node);
     int *indices = LE_NEW_ARRAY(ir->arena, node->free_count, int), count = 0;
     for (int k = 0; k < path->count; k++)
         if (le_node_depends(node, path->at[k]) && !le_has_index(indices, count, path->at[k]))
@@ -129,7 +129,7 @@ static struct le_node *add_stage(struct hoist *h, struct le_node *node, const st
                                                      .left_count = count,
                                                      .node = node,
                                                      .access = -1,
-                                                     .inner = is_computed_once(h, node, path)};
+                                                     .inner = is_computed_once(&own, path) && is_inner(h, &own)};
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
                                               .type = node->type,
                                               .value = id,
