@@ -74,6 +74,8 @@ static const char ENVIRONMENT[] =
     "  LEAT_CACHE_CAP_BYTES  the maximum size of that cache; defaults to 1 GiB; 0 turns it off\n"
     "  LEAT_SIM_SEED         the seed of the order in which sim runs threads\n"
     "  LEAT_SIM_CHECK        1: let sim check every kernel, as leat launch --check does\n"
+    "  LEAT_SIM_MULTIPROCESSORS\n"
+    "                        the number of sim's multiprocessors; defaults to 4\n"
     "  COLUMNS               the width of printed arrays; defaults to the terminal's, else 80\n"
     "  NO_COLOR              if not empty: do not use color\n";
 

@@ -158,7 +158,38 @@ def walks():
        y=total('sum', [cube[k:k + 7, p:p + 10, q:q + 38] for k in range(3) for p in range(3) for q in range(3)]))
 
 
+def across():
+    """Sums whose index moves along another axis than the results' neighbours do, but no farther in memory than some of these: rows are short."""
+    r = np.random.default_rng(7)
+    whole = lambda t, *shape: arr(t, r.integers(-8, 9, shape) * 0.25)
+    for t in ('f64', 'f32', 'i32'):
+        for n, e in ((5, 3), (7, 2), (4, 6), (9, 8)):
+            w = whole(t, n, n); p = whole(t, n, e); m = whole(t, n)
+            ok('y[i,d] = sum(j: w[i,j] * (p[j,d] - p[i,d]))', dict(w=w, p=p), y=np.sum(w[:, :, None] * (p[None] - p[:, None]), 1).astype(DTYPES['i64' if t == 'i32' else t]))
+            ok('y[i,d] = max(j: m[j] * abs(p[j,d] - p[i,d]))', dict(m=m, p=p), y=np.max(m[None, :, None] * abs(p[None] - p[:, None]), 1))
+            if t == 'i32': continue
+            ok('y[i,j] = i == j ? 1 : sum(k: p[k,i] * p[k,j])', dict(p=p), y=np.where(np.eye(e) > 0, 1, p.T @ p).astype(DTYPES[t]))
+            ok('t[i,j] = sum(k: w[i,k] * p[k,j])\ny[i,j] = sum(k: t[i,k] * q[k,j]) + b[i,j]', dict(w=w, p=p[:, :min(n, e)], q=w[:min(n, e)], b=w), y=(w @ p[:, :min(n, e)] @ w[:min(n, e)] + w).astype(DTYPES[t]))
+    v = whole('f32', 5)
+    for shape in ((4, 9, 3), (3, 7, 2), (2, 8, 4)):
+        x = whole('f32', *shape); h, m, c = shape
+        ok('y[i,j,c] = sum(q: x[i,j+q,c] * v[q])', dict(x=x, v=v), y=sum(x[:, q:q + m - 4] * v[q] for q in range(5)).astype('f4'))
+        ok('y[i,j,c] = max(q in 0..3: x[i,j,q]) - x[i,j,c] where c in 0..%d' % c if c >= 3 else 'y[i,j,c] = max(q in 0..2: x[i,j,q]) - x[i,j,c]',
+           dict(x=x), y=x[:, :, :min(c, 3)].max(2)[:, :, None] - x)
+        ok('y[i,c] = sum(q in 0..2: x[i,q,c] * v[q])', dict(x=x, v=v), y=(x[:, 0] * v[0] + x[:, 1] * v[1]).astype('f4'))
+        for edge, mode in MODES.items():
+            z = np.pad(x, ((0, 0), (2, 2), (0, 0)), mode)
+            ok('edge x %s\ny[i,j,c] = sum(q: x[i,j+q-2,c] * v[q])' % edge, dict(x=x, v=v), y=sum(z[:, q:q + m] * v[q] for q in range(5)).astype('f4'))
+    for n, m in ((11, 3), (9, 5), (7, 8)):
+        x = whole('f32', n, m); z = np.pad(x, ((0, 3), (0, 6)))
+        ok('y[i,j] = sum(p in 0..4: x[i+p,j] * v[p])', dict(x=x, v=v), y=sum(x[p:p + n - 3] * v[p] for p in range(4)).astype('f4'))
+        ok('edge x fill(0)\ny[i,j] = sum(p in 0..4: x[i+p,j+p])  where i in 0..%d, j in 0..%d' % (n, m), dict(x=x), y=sum(z[p:p + n, p:p + m] for p in range(4)).astype('f4'))
+        ok('edge x fill(0)\ny[i,j] = max(p in 0..4: x[i+p,j+2*p]) where i in 0..%d, j in 0..%d' % (n, m), dict(x=x), y=np.max([z[p:p + n, 2 * p:2 * p + m] for p in range(4)], 0))
+
+
 def cases():
+    begin('windows_across', 'Sums whose index moves along another axis than the results\' neighbours do, but no farther in memory: rows are short.')
+    across()
     begin('windows_totals', 'Minima, maxima, sums of integers and so on of windows, with NaN and zeros of both signs. Most results are exact.')
     rows(); planes(); several(); nested()
     begin('windows_walks', 'Windows of many terms, of which a thread of a device computes several totals at once.')

@@ -249,12 +249,32 @@ bool le_map_find_walks(struct map *m) {
     return fits && m->walk_count > 0;
 }
 
+/* Whether both indices move the load along one axis of its array, the same one, and along no other. */
+static bool move_along_one(const struct le_node *load, int a, int b) {
+    int count = 0;
+    for (int d = 0; d < load->operand_count; d++) {
+        bool moves = le_node_depends(load->operands[d], a);
+        if (moves != le_node_depends(load->operands[d], b))
+            return false;
+        count += moves;
+    }
+    return count == 1;
+}
+
+/* A slide's rows and columns are checked as positions of the stage's axes. What is beyond the end of an axis is there
+ * for a term that moves along another one: x[j,d], where neighbouring j are as near to each other as some d. */
+static bool can_guard_slide(const struct map *m, const struct map_slide *s) {
+    return le_map_can_check_axes(m, s->load) &&
+           (s->across < 0 || move_along_one(s->load, s->across, le_map_inner(m)->index)) &&
+           (s->down < 0 || move_along_one(s->load, s->down, m->axes[m->row].index));
+}
+
 bool le_map_walk_can_guard(const struct map *m) {
     for (int k = 0; k < m->walk_count; k++) {
         if (m->walks[k].has_more)
             return false;
         for (int q = 0; q < m->walks[k].slide_count; q++)
-            if (!le_map_can_check_axes(m, m->walks[k].slides[q].load))
+            if (!can_guard_slide(m, &m->walks[k].slides[q]))
                 return false;
     }
     return true;

@@ -92,7 +92,6 @@ static const struct {
     {LE_CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
     {LE_CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, SIM_REGISTERS},
     {LE_CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
-    {LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, SIM_MULTIPROCESSORS},
     {LE_CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
     {LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, 0},
     {LE_CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
@@ -114,6 +113,10 @@ le_cu_result le_sim_DeviceGetAttribute(int *value, le_cu_device_attribute attrib
         return result;
     if (!value || device)
         return le_sim_leave(value ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
+    if (attribute == LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) {
+        *value = le_sim_state()->options.multiprocessors;
+        return le_sim_leave(LE_CU_SUCCESS);
+    }
     for (size_t k = 0; k < ARRAY_LEN(attributes); k++)
         if (attributes[k].attribute == attribute) {
             *value = attributes[k].value;

@@ -7,6 +7,8 @@
 
 static const size_t MEMORY_BYTES = (size_t)4 << 30;
 
+static const char MULTIPROCESSORS[] = "LEAT_SIM_MULTIPROCESSORS";
+
 static uint64_t number_of(const char *variable) {
     const char *text = le_environment_get(variable);
     return text ? strtoull(text, NULL, 0) : 0;
@@ -52,7 +54,7 @@ static void faults_read(const char *text, struct le_sim_faults *faults, size_t *
 
 leat_status le_sim_environment_check(void) {
     static const char *const numbers[] = {"LEAT_SIM_CHECK", "LEAT_SIM_SEED", "LEAT_SIM_KERNEL_NS",
-                                          "LEAT_SIM_CONTEXT_MS"};
+                                          "LEAT_SIM_CONTEXT_MS", MULTIPROCESSORS};
     for (size_t k = 0; k < ARRAY_LEN(numbers); k++) {
         const char *text = le_environment_get(numbers[k]);
         char *end = NULL;
@@ -61,6 +63,9 @@ leat_status le_sim_environment_check(void) {
         if (text && *text && (*end || !isdigit((unsigned char)*text)))
             return le_fail(LEAT_INVALID, "%s is '%.40s', not a whole number", numbers[k], text);
     }
+    if (number_of(MULTIPROCESSORS) > SIM_MULTIPROCESSORS_MOST)
+        return le_fail(LEAT_INVALID, "%s is %s, more than %d", MULTIPROCESSORS, le_environment_get(MULTIPROCESSORS),
+                       SIM_MULTIPROCESSORS_MOST);
     const char *text = le_environment_get("LEAT_SIM_FAULT");
     uint64_t value;
     for (; text && *text; text = next_item(text))
@@ -84,9 +89,12 @@ static void options_set(struct sim_settings *now, const struct le_sim_options *o
                                  .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
                                  .context_ms =
                                      options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
+                                 .multiprocessors = (int)number_of(MULTIPROCESSORS),
                                  .memory_bytes = MEMORY_BYTES,
                                  .only_on_wait = options->only_on_wait,
                                  .faults = options->faults};
+    if (now->multiprocessors <= 0 || now->multiprocessors > SIM_MULTIPROCESSORS_MOST)
+        now->multiprocessors = SIM_MULTIPROCESSORS;
     struct le_sim_faults from_environment = {0};
     faults_read(le_environment_get("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);
     if (!any_fault(&now->faults))

@@ -331,7 +331,7 @@ static void best_block(const struct sim_function *function, size_t (*shared_byte
             le_sim_resident_blocks(function, threads, shared_bytes_for ? shared_bytes_for(threads) : shared_bytes);
         if (blocks * threads > best_threads) {
             best_threads = blocks * threads;
-            *grid = blocks * SIM_MULTIPROCESSORS;
+            *grid = blocks * le_sim_state()->options.multiprocessors;
             *block = threads;
         }
     }

@@ -100,7 +100,8 @@ static struct sim_op *kernel_new(const struct sim_function *function, const stru
         return NULL;
     }
     uint64_t blocks = volume(shape->grid), threads = volume(shape->block);
-    int resident = SIM_MULTIPROCESSORS * le_sim_resident_blocks(function, (int)threads, shape->shared_bytes);
+    const struct sim_settings *options = &le_sim_state()->options;
+    int resident = options->multiprocessors * le_sim_resident_blocks(function, (int)threads, shape->shared_bytes);
     kernel->grid = (struct sim_grid){.module = function->loaded->module,
                                      .kernel = function->item,
                                      .dynamic_bytes = shape->shared_bytes,
@@ -110,7 +111,6 @@ static struct sim_op *kernel_new(const struct sim_function *function, const stru
     kernel->buffer_bytes = size_bytes;
     memcpy(kernel->grid.grid, shape->grid, sizeof shape->grid);
     memcpy(kernel->grid.block, shape->block, sizeof shape->block);
-    const struct sim_settings *options = &le_sim_state()->options;
     op->kind = SIM_OP_KERNEL;
     op->kernel = kernel;
     op->engine = SIM_ENGINE_COMPUTE;
@@ -129,8 +129,8 @@ le_cu_result le_sim_launch(le_cu_function handle, const struct sim_shape *shape,
     le_cu_result result = check_shape(function, shape);
     if (result)
         return result;
-    int resident =
-        le_sim_resident_blocks(function, (int)volume(shape->block), shape->shared_bytes) * SIM_MULTIPROCESSORS;
+    int resident = le_sim_resident_blocks(function, (int)volume(shape->block), shape->shared_bytes) *
+                   state->options.multiprocessors;
     if (shape->cooperative && volume(shape->grid) > (uint64_t)resident)
         return LE_CU_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (le_sim_fault_now(&state->counts.launch, state->options.faults.launch))

@@ -16,8 +16,9 @@
 #include <sys/types.h>
 
 enum {
-    SIM_QUEUE_DEPTH = 1021, /* operations that a stream holds before enqueueing blocks: measured, H200 */
-    SIM_MULTIPROCESSORS = 4,
+    SIM_QUEUE_DEPTH = 1021,  /* operations that a stream holds before enqueueing blocks: measured, H200 */
+    SIM_MULTIPROCESSORS = 4, /* unless LEAT_SIM_MULTIPROCESSORS says another number */
+    SIM_MULTIPROCESSORS_MOST = 1024,
     SIM_BLOCK_THREADS = 1024,
     SIM_MULTIPROCESSOR_THREADS = 2048,
     SIM_MULTIPROCESSOR_BLOCKS = 32,
@@ -153,7 +154,7 @@ struct sim_event {
 };
 
 /* ---- the virtual clock: the times at which each engine is busy, without those in the past */
-enum { SIM_LANES = SIM_MULTIPROCESSORS };
+enum { SIM_LANES = SIM_MULTIPROCESSORS }; /* kernels' times are those of so many */
 struct sim_lane {
     struct sim_span {
         uint64_t start_ns, end_ns;
@@ -208,6 +209,7 @@ struct sim_state {
     struct sim_settings {
         bool configured, check, only_on_wait;
         uint64_t seed, kernel_ns, context_ms;
+        int multiprocessors;
         size_t memory_bytes;
         struct le_sim_faults faults;
     } options;
