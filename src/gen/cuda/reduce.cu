@@ -518,14 +518,16 @@ template <int W, class T> __device__ inline void le_read_whole(T (&to)[W], const
 // in its order, which memory has less trouble with: on an H200 softmax of rows of 65,536 takes 1.005 of a copy's time and
 // not 1.033, layer norm 1.07 and not 1.09. Nothing of it is felt later: a kernel that reads 16 MB again and again
 // after it is as fast as ever, from its second time on.
-// The number is what createpolicy.fractional.L2::evict_last gives on sm_90 (CUTLASS has it, too, as CacheHintSm90). ptxas of CUDA
-// 13.0 and 13.1 forgets createpolicy itself before some copies to shared memory, which then end at an illegal instruction.
-#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ == 900
-__device__ constexpr unsigned long long le_leaves_last = 0x14f0000000000000;
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 900
+__device__ inline unsigned long long le_leaves_last() {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
 #endif
 // W neighbours as le_read has them.
 template <int W, class T> __device__ inline void le_read_through(T (&to)[W], const T *from) {
-#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ == 900
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 900
     enum { BYTES = W * sizeof(T) };
     if (BYTES % 16 == 0) {
         union { uint4 chunks[(BYTES + 15) / 16]; T at[W]; } all;
@@ -533,7 +535,7 @@ template <int W, class T> __device__ inline void le_read_through(T (&to)[W], con
         for (int k = 0; k < (int)BYTES / 16; k++)
             asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
                          : "=r"(all.chunks[k].x), "=r"(all.chunks[k].y), "=r"(all.chunks[k].z), "=r"(all.chunks[k].w)
-                         : "l"(__cvta_generic_to_global((const char *)from + 16 * k)), "l"(le_leaves_last) : "memory");
+                         : "l"(__cvta_generic_to_global((const char *)from + 16 * k)), "l"(le_leaves_last()) : "memory");
 #pragma unroll
         for (int k = 0; k < W; k++)
             to[k] = all.at[k];
@@ -557,7 +559,9 @@ template <int W, class T> __device__ inline void le_fetch_near(T *to, const T *f
     le_read<W>(x, from);
     le_write<W>(to, x);
 }
-// W neighbours as le_read_through has them, to shared memory and by no register: there once le_fetched has been called.
+// W neighbours to shared memory and by no register: there once le_fetched has been called. A cache policy would save rows of
+// 65,536 1 % of their time, but ptxas of CUDA 13.0 mistakes the register with the policy where it also adds a uniform register to the
+// address in shared memory: LDGSTS [R5+UR0], desc[UR1], with nothing in UR0 and UR1, is an illegal instruction.
 template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) {
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
     enum { BYTES = W * sizeof(T) };
@@ -567,12 +571,7 @@ template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) 
         for (int k = 0; k < (int)BYTES / 16; k++) {
             const unsigned to_16 = at + 16 * k;
             const unsigned long long from_16 = __cvta_generic_to_global((const char *)from + 16 * k);
-#if __CUDA_ARCH__ == 900
-            asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to_16), "l"(from_16),
-                         "l"(le_leaves_last) : "memory");
-#else
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_16), "l"(from_16) : "memory");
-#endif
         }
         return;
     }
