@@ -17,8 +17,9 @@
 double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost *cost) {
     double units = facts->multiprocessors, room = units * facts->multiprocessor_threads;
     double threads = fmin(cost->threads, room), waves = fmax(1, cost->threads / room);
-    double memory =
-        cost->bytes / facts->bytes_per_second + cost->bytes * LATENCY_SECONDS / (threads * cost->bytes_in_flight);
+    double memory = cost->bytes / facts->bytes_per_second;
+    if (cost->bytes_in_flight > 0)
+        memory += cost->bytes * LATENCY_SECONDS / (threads * cost->bytes_in_flight);
     double share = cost->blocks > 0 ? cost->blocks / (units * ceil(cost->blocks / units)) : 1;
     double rate = facts->operations_per_second * fmin(share, threads / (units * BUSY_THREADS));
     double arithmetic = fmax(cost->operations, cost->requests * UNIT_ADDITIONS) / rate;

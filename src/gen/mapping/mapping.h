@@ -88,7 +88,7 @@ struct le_cost {
     double requests;        /* of a warp for a line of memory; a load takes one for each line that its threads read */
     double threads;         /* of all teams; the device has room for some of them at once */
     double blocks;          /* of threads, that take as long as each other; 0: it does not matter how many */
-    double bytes_in_flight; /* that a thread asks for before it waits */
+    double bytes_in_flight; /* that a thread asks for before it waits; 0: it reads nothing */
     double team_seconds;    /* that a team takes at least, from its first read to its last write */
     double tail_seconds;    /* of what comes after all teams */
     int launches;

@@ -290,7 +290,8 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
     bool chain = le_reduce_has_chain(t);
     double fresh = chain ? fmin(1, cost.bytes / (s->terms * s->points)) : 1; /* reads that caches do not serve */
     double round = LE_CACHE_SECONDS + (LE_READ_SECONDS - LE_CACHE_SECONDS) * fresh;
-    cost.bytes_in_flight /= fresh;
+    if (fresh > 0)
+        cost.bytes_in_flight /= fresh;
     cost.blocks = steps * ceil(s->points / t->side.width * shape.parts / le_columns_threads(t, shape.parts));
     cost.threads = s->points / t->side.width * fmin(ceil(s->terms / (double)shape.chunk), steps * shape.parts);
     if (shape.parts > 1 && chain)
