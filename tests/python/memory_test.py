@@ -98,7 +98,7 @@ INTEGERS = [name for name in TYPES if "int" in name]
 FLOATS = [name for name in TYPES if "float" in name]
 
 
-@pytest.mark.parametrize("source", [*INTEGERS, *FLOATS, "bool"])
+@pytest.mark.parametrize("source", [*INTEGERS, *FLOATS, "bool"][::4 if DEVICE == "sim" else 1])
 def test_asarray_keeps_values(source):
     """An integer type takes its own values, and nothing else."""
     limits = {f(name) + k for name in INTEGERS for f in (lambda n: np.iinfo(n).min, lambda n: np.iinfo(n).max) for k in (-1, 0, 1)}
@@ -450,13 +450,13 @@ LONG = """
 import leat, time
 f = leat.program("in n; var c = 0; while c < n { c += 1 }; steps = c", name="slow.leat")
 def seconds(n):
-    start = time.thread_time()  # as if nothing else ran on the machine, nor other threads of this process
+    start = time.perf_counter()
     f(n)
-    return time.thread_time() - start
+    return time.perf_counter() - start
 n = 20000
 f(n)  # starts the device
-while (took := seconds(n)) < 2:  # every later run takes more than a second, also if the machine gets faster
-    n = int(n * 2.3 / took)
+while (took := seconds(n)) < 2.2:  # every later run takes more than a second, also if the machine is less busy then
+    n = int(n * 2.4 / took)
 leat.show_progress(True)
 seconds(n)
 """
