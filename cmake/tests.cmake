@@ -254,7 +254,7 @@ if(NOT LEAT_CXX)
 endif()
 # Random programs whose statements one kernel may compute: compares sim with the CPU. The long run is `random_fused 10000`.
 leat_program(random_fused ${PROJECT_SOURCE_DIR}/tests/random/random_fused.c)
-leat_test(tests/random/fused random_fused 8)
+leat_test(tests/random/fused random_fused 16)
 set_tests_properties(tests/random/fused PROPERTIES LABELS once)
 if(NOT LEAT_CXX)
   set_tests_properties(tests/random/fused PROPERTIES DISABLED ON)

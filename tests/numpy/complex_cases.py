@@ -172,6 +172,10 @@ def programs():
     ok('for t in 0..4 { z[i] = z[i]*z[i] / (1 + abs(z[i])) }', dict(z=u), 1e-11, z=turn(u, 4))
     ok('out y: c128[8]\neach i { s = 0j; for j in 0..8 { s += z[j] * z[i] }; y[i] = s; y[i] *= 2 }', dict(z=u), 1e-12, y=u.sum() * u * 2)
     ok('var s: c128\nif any(i: im(z[i])) { s = z[0] } else { s = z[1] }', dict(z=u), s=u[0])
+    x, y = (numbers('c64', 9, 100, seed=k) for k in (3, 4))
+    z = y.copy(); z[1:, 1:] = y[:-1, :-1] - x[1:, 1:]
+    ok('v[i,j] = c64(y[i,j])\ny[i,j] = c64(v[i-1,j-1] - x[i,j]) where i in 1..len(x,0), j in 1..len(x,1)\nw[i,j] = y[i,j] - x[i,j]', dict(x=x, y=y),
+       v=y, y=z, w=z - x)
 
 
 def turn(z, n):

@@ -1,7 +1,8 @@
 /* Checks that random programs of few statements over the same points give the same bytes on sim, where one kernel may
- * compute several of them, as on the CPU. The statements are maps, updates of a whole array or of a part, reductions
- * and numbers; they read each other's results at the same point, elsewhere, and transposed. Some or all of the results
- * are wanted. Each call runs twice.
+ * compute several of them, as on the CPU. The statements are maps, updates of a whole array or of a part, reductions,
+ * also of windows and of rows that all points share, and numbers; they read each other's results at the same point,
+ * elsewhere, and transposed. Some or all of the results are wanted. Each call runs twice. Every second program asks for
+ * a mapping, which then computes what it fits.
  *
  * usage: random_fused COUNT [FIRST_SEED]   (a failure prints its seed: `random_fused 1 SEED` repeats it)
  *        random_fused show SEED */
@@ -12,7 +13,15 @@
 #include <string.h>
 
 /* Every INTERPRETED_EVERYth program also runs on sim without any code of its own. */
-enum { ARRAYS_MAX = 16, TEXT_BYTES_MAX = 4096, INPUTS = 4, ROUNDS = 2, WAYS = 3, INTERPRETED_EVERY = 4 };
+enum {
+    MAPPED_EVERY = 2,
+    ARRAYS_MAX = 16,
+    TEXT_BYTES_MAX = 4096,
+    INPUTS = 4,
+    ROUNDS = 2,
+    WAYS = 3,
+    INTERPRETED_EVERY = 4
+};
 
 struct variable {
     char name[16];
@@ -175,6 +184,27 @@ static void add_reduction(struct program *p) {
     put(p, rest);
 }
 
+/* Of a window of an input, or of terms that move along one of its axes. Beyond an input's ends its edge rule holds. */
+static void add_window(struct program *p) {
+    static const char *const names[] = {"sum", "min", "max"};
+    static const char *const terms[] = {
+        "x1[i+%d*a,j+%d*b]",   "x1[i+%d*a,j+%d*b] * x2[a,b]", "abs(x1[i+%d*a,j+%d*b] - x2[i,j])",
+        "x1[i+%d*a,j+%d*b+a]", "x1[b,j+%d*a] * x2[i,%d*a]",   "x1[a,j+%d*b] * x2[i,a+%d*b]",
+        "x1[%d*i+a,%d*j+b]",   "x1[%d*i+a,b] - x2[%d*a,j]",   "x1[a,%d*i] * x2[%d*a,j]"};
+    char term[96], rest[256];
+    const char *name = names[choose(p, 3)];
+    const int rows = 1 + choose(p, 4), columns = 1 + choose(p, 6), by_rows = 1 + choose(p, 2),
+              by_columns = 1 + choose(p, 3);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(term, sizeof term, terms[choose(p, (int)(sizeof terms / sizeof *terms))], by_rows, by_columns);
+#pragma GCC diagnostic pop
+    snprintf(rest, sizeof rest,
+             "[i,j] = f32(%s(a in 0..%d, b in 0..%d: %s)) where i in 0..len(x1,0), j in 0..len(x1,1)\n", name, rows,
+             columns, term);
+    put_name(p, new_variable(p, "v", 2), rest);
+}
+
 /* Of values of one index. */
 static void add_row(struct program *p) {
     const struct variable *a = any_variable(p, 1);
@@ -194,6 +224,8 @@ static void add_row(struct program *p) {
 
 static void make_program(struct program *p, uint64_t seed) {
     static const int64_t extents[] = {1, 2, 3, 4, 5, 8, 31, 32, 33, 64, 100, 259};
+    static const char *const edges[] = {"edge x1 clamp\n", "edge x1 wrap\n", "edge x1 mirror\n", "edge x1 symmetric\n",
+                                        "edge x1 fill(0.5)\n"};
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->rows = extents[choose(p, 12)];
@@ -204,17 +236,21 @@ static void make_program(struct program *p, uint64_t seed) {
     p->is_complex = choose(p, 4) == 0;
     put(p, p->is_complex ? "in x1: c64[n,m]\nin x2: c64[n,m]\n" : "in x1: f32[n,m]\nin x2: f32[n,m]\n");
     put(p, "in x3: f32[m]\nin x4: f32\n");
+    put(p, edges[choose(p, 5)]);
+    put(p, "edge x2 clamp\n");
     int statements = 2 + choose(p, 5);
     for (int k = 0; k < statements; k++) {
-        int what = choose(p, p->is_complex ? 7 : 12);
+        int what = choose(p, p->is_complex ? 7 : 15);
         if (what < 5)
             add_map(p, square);
         else if (what < 7)
             add_update(p, square);
         else if (what < 11)
             add_reduction(p);
-        else
+        else if (what < 12)
             add_row(p);
+        else
+            add_window(p);
     }
     bool all = choose(p, 2);
     for (int k = INPUTS; k < p->count; k++)
@@ -343,6 +379,30 @@ static const char *find_difference(leat_context *of_a, leat_context *of_b, const
     return NULL;
 }
 
+/* A context of sim that prefers some mapping. */
+static leat_context *mapped_context(uint64_t seed, const leat_options *options) {
+    static const char *const mappings[] = {"window columns=2 rows=1",
+                                           "window columns=4 rows=2",
+                                           "window columns=1 rows=8",
+                                           "reuse across=16 rows=2 columns=2 depth=4",
+                                           "reuse across=64 rows=1 columns=2 depth=8",
+                                           "columns chunk=64",
+                                           "columns parts=4 chunk=64",
+                                           "columns vector=4",
+                                           "rows",
+                                           "lanes",
+                                           "warp",
+                                           "block threads=64",
+                                           "block kept=1",
+                                           "grid",
+                                           "map vector=4 unrolled=2",
+                                           "tile"};
+    leat_context *ctx = NULL;
+    setenv("LEAT_MAPPING", mappings[seed / MAPPED_EVERY % (sizeof mappings / sizeof *mappings)], 1);
+    need(leat_open(options, &ctx), getenv("LEAT_MAPPING"));
+    return ctx;
+}
+
 static bool try_seed(leat_context *const *contexts, uint64_t seed, int *differences, int *joined) {
     static const char *const ways[WAYS] = {"on the CPU", "on sim", "on sim, interpreted"};
     static struct program p;
@@ -355,8 +415,10 @@ static bool try_seed(leat_context *const *contexts, uint64_t seed, int *differen
         if (!what)
             continue;
         ++*differences;
-        printf("seed %llu: %s differs %s, %lld rows and %lld columns\n%s%s\n%s\n", (unsigned long long)seed, what,
-               ways[k], (long long)p.rows, (long long)p.columns, p.text, outcomes[0].error, outcomes[k].error);
+        const char *mapping = getenv("LEAT_MAPPING");
+        printf("seed %llu: %s differs %s, %lld rows and %lld columns, mapping %s\n%s%s\n%s\n", (unsigned long long)seed,
+               what, ways[k], (long long)p.rows, (long long)p.columns, mapping ? mapping : "as chosen", p.text,
+               outcomes[0].error, outcomes[k].error);
     }
     bool ran = !outcomes[0].status;
     *joined += outcomes[1].is_joined;
@@ -388,8 +450,16 @@ int main(int argument_count, char **arguments) {
         {.device = "sim", .interpret = LEAT_INTERPRET_ONLY, .keep_code = true, .sim_check = true}};
     for (int k = 0; k < WAYS; k++)
         need(leat_open(&options[k], &contexts[k]), options[k].device);
-    for (uint64_t seed = first; seed < first + count; seed++)
-        ran += try_seed(contexts, seed, &differences, &joined);
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        leat_context *own[WAYS] = {contexts[0], contexts[1], contexts[2]};
+        bool is_mapped = seed % MAPPED_EVERY == 1;
+        if (is_mapped)
+            own[1] = mapped_context(seed, &options[1]);
+        ran += try_seed(own, seed, &differences, &joined);
+        unsetenv("LEAT_MAPPING");
+        if (is_mapped)
+            leat_close(own[1]);
+    }
     for (int k = 0; k < WAYS; k++)
         leat_close(contexts[k]);
     printf("%d of %llu programs ran, %d with joined statements; %d differences\n", ran, (unsigned long long)count,

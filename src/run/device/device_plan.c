@@ -27,22 +27,6 @@ static bool is_at_16(const leat_array *array) {
     return array && le_device_address(array) % 16 == 0;
 }
 
-/* Memory from the pool is aligned. An input may have any alignment, and a MOVE may share a dense input's memory. */
-static bool is_aligned(void *user, int value) {
-    const struct leat_call *call = user;
-    const struct le_specialised *s = call->specialised;
-    const struct le_value *v = &s->ir->values.at[value];
-    if (v->stage < 0)
-        return is_at_16(s->cells[value].array);
-    for (int k = 0; k < s->tree->symbol_count; k++) {
-        int input = s->ir->first[k];
-        const leat_array *array = input >= 0 ? s->cells[input].array : NULL;
-        if (array && le_array_is_contiguous(array) && !is_at_16(array)) /* a strided one is copied */
-            return false;
-    }
-    return true;
-}
-
 int le_device_other_part(const struct leat_call *call, int value, bool *is_imaginary) {
     const struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[value];
@@ -60,6 +44,26 @@ int le_device_other_part(const struct leat_call *call, int value, bool *is_imagi
         return both ? s->ir->first[*is_imaginary ? k : imaginary->id] : -1;
     }
     return -1;
+}
+
+/* Memory from the pool is aligned, but imaginary parts lie behind real ones where both are stored in one array. An
+ * input may have any alignment, and a MOVE may share a dense input's memory. */
+static bool is_aligned(void *user, int value) {
+    const struct leat_call *call = user;
+    const struct le_specialised *s = call->specialised;
+    const struct le_value *v = &s->ir->values.at[value];
+    if (v->stage < 0)
+        return is_at_16(s->cells[value].array);
+    bool is_imaginary;
+    if (s->plan->other_part[value] >= 0 && le_device_other_part(call, value, &is_imaginary) >= 0 && is_imaginary)
+        return false;
+    for (int k = 0; k < s->tree->symbol_count; k++) {
+        int input = s->ir->first[k];
+        const leat_array *array = input >= 0 ? s->cells[input].array : NULL;
+        if (array && le_array_is_contiguous(array) && !is_at_16(array)) /* a strided one is copied */
+            return false;
+    }
+    return true;
 }
 
 static int imaginary_of(void *user, int value) {
