@@ -4,6 +4,7 @@ import array
 import ctypes
 import enum
 import fractions
+import os
 
 import numpy as np
 import pytest
@@ -354,6 +355,7 @@ def test_many_types():
         assert double(kind(np.full(2, float(k)))).tolist() == [2 * k, 2 * k]
 
 
+@pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="importing pandas takes seconds, and no device takes part")
 def test_pandas():
     pandas = pytest.importorskip("pandas")
     assert double(pandas.Series([1, 2, 3])).tolist() == [2, 4, 6]

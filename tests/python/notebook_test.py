@@ -2,11 +2,13 @@
 must not."""
 
 import json
+import os
 import pathlib
 
 import pytest
 
 pytest.importorskip("IPython")
+pytestmark = pytest.mark.skipif(os.environ.get("LEAT_TEST_DEVICE") == "sim", reason="takes long there, and it runs some cells on sim")
 NOTEBOOK = pathlib.Path(__file__).parents[2] / "examples" / "python" / "tour.ipynb"
 
 
