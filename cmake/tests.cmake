@@ -166,6 +166,9 @@ endforeach()
 foreach(mapping "columns chunk=64" "columns parts=4 chunk=64" "lanes" "block kept=1") # several columns of a thread; rows
   leat_mapping_test(${mapping} 4/24 reductions_narrow.txt)
 endforeach()
+foreach(mapping "warp" "block threads=64") # rows of different lengths
+  leat_mapping_test(${mapping} 1/4 ragged.txt)
+endforeach()
 leat_mapping_test("columns parts=8 chunk=64" 5/48 chains_of_reductions.txt reductions_first.txt)
 leat_mapping_test("rows strip=4 cluster=2" 2/16 chains_of_reductions.txt)
 foreach(mapping "window columns=4 rows=4" "window columns=2 rows=8" "window columns=1 rows=16" "window columns=2 rows=1")

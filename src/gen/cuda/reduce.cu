@@ -305,6 +305,15 @@ template <class M> struct le_pending {
         return t;
     }
 };
+//: le_warp_all
+// Of any number of terms by a warp, in all its lanes.
+template <class M, int U, class N, class Terms> __device__ inline M le_warp_all(N count, const Terms &terms) {
+    le_pending<M> pending;
+#pragma unroll 1
+    for (N first = 0; first < count; first += 1024)
+        pending.add(le_warp_lines<M, 32, U, 1, N>(first, count, terms));
+    return pending.total();
+}
 //: le_room
 template <class M> struct le_room { M at[2][256]; };
 //: le_block_total

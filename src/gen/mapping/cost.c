@@ -1,6 +1,7 @@
 /* Predicts how long a mapping's kernels take: the longest of what memory takes, what arithmetic takes, and what the
  * teams take that have to wait for room. The constants were measured on an H100 with forced mappings of 30 works. */
 #include "gen/mapping/mapping.h"
+#include "ir/passes/factor_pairs.h"
 #include <math.h>
 
 #define SECTOR_BYTES    32
@@ -10,7 +11,8 @@
 #define UNIT_ADDITIONS  128    /* that a multiprocessor makes in the clock in which it takes one request */
 #define LINE_BYTES      128
 #define WARP_THREADS    32
-#define UNKNOWN_EXTENT  64 /* of a range that is found as the kernel runs */
+#define UNKNOWN_EXTENT  64                 /* of a range that is found as the kernel runs */
+#define HULL_MOST       ((int64_t)1 << 24) /* bounds that data give may be anything */
 
 /* Memory's time is its own at full rate, and that in which as many reads as are in flight come back. Multiprocessors
  * that get a block less than others wait for these. */
@@ -33,7 +35,20 @@ double le_cost_extent(const struct le_device_kernel_job *job, int index) {
     const struct le_range *r = le_range_of(job->kernel.space, index);
     if (job->kernel.ir->indices.at[index].host)
         return 1;
+    if (r->dynamic && r->bounded && r->high - r->low <= HULL_MOST) /* as if the bounds were spread evenly */
+        return fmax(1, (double)(r->high - r->low) / 2);
     return r->dynamic ? UNKNOWN_EXTENT : (double)le_range_count(r);
+}
+
+/* Whether the node depends on another index whose bounds depend on this one: then neighbours are anywhere. */
+static bool is_scattered(const struct le_device_kernel_job *job, const struct le_node *node, int index) {
+    for (int k = 0; k < node->free_count; k++) {
+        const struct le_range_nodes *range = &job->kernel.ir->indices.at[node->free[k]].range;
+        if (node->free[k] != index && le_range_of(job->kernel.space, node->free[k])->dynamic &&
+            (le_node_depends(range->low, index) || (range->high && le_node_depends(range->high, index))))
+            return true;
+    }
+    return false;
 }
 
 /* How far apart in memory the elements of neighbouring threads are, which have neighbouring values of the index. Where
@@ -44,6 +59,9 @@ static double bytes_apart(const struct le_device_kernel_job *job, int value, str
     int64_t stride = 0;
     if (index >= 0 && !le_address_stride(job->kernel.space, &address, index, &stride))
         return LINE_BYTES;
+    for (int d = 0; d < rank && index >= 0; d++)
+        if (is_scattered(job, subscripts[d], index))
+            return LINE_BYTES;
     return fabs((double)stride) * (double)le_type_size(job->kernel.ir->values.at[value].type);
 }
 
@@ -63,12 +81,28 @@ struct bytes_search {
     double bytes, requests;
 };
 
+/* How many combinations of values the node's indices have. An index whose bounds depend on others has other values for
+ * each of theirs. */
+static double combinations(const struct le_device_kernel_job *job, const struct le_node *node) {
+    const struct le_ir *ir = job->kernel.ir;
+    struct le_index_set set = le_set_of(ir, node);
+    double count = 1;
+    for (int k = 0; k < set.count; k++) {
+        const struct le_range_nodes *range = &ir->indices.at[set.at[k]].range;
+        count *= le_cost_extent(job, set.at[k]);
+        if (!le_range_of(job->kernel.space, set.at[k])->dynamic)
+            continue;
+        le_set_add(ir, &set, range->low->free, range->low->free_count);
+        le_set_add(ir, &set, range->high->free, range->high->free_count);
+    }
+    return count;
+}
+
 static void add_load(struct bytes_search *s, const struct le_node *node) {
-    double elements = 1, all = 1;
+    double elements, all = 1;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
-    for (int k = 0; k < node->free_count; k++)
-        elements *= le_cost_extent(s->job, node->free[k]);
+    elements = combinations(s->job, node);
     for (int d = 0; d < node->operand_count; d++)
         all *= (double)s->job->kernel.layouts[node->value].shape[d];
     if (!s->along || le_node_depends_on_any(node, s->along, s->along_count))

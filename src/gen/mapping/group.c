@@ -1,5 +1,6 @@
-/* Finds the reductions of a stage that a team can compute: those over fixed ranges that every point needs, whatever the
- * values. All others are computed by one thread each, where they are used. */
+/* Finds the reductions of a stage that a team can compute: those over fixed ranges, or over one index whose bounds
+ * depend on the point, that every point needs, whatever the values. All others are computed by one thread each, where
+ * they are used. */
 #include "gen/mapping/group_reduce.h"
 #include "ir/path.h"
 #include <string.h>
@@ -16,7 +17,15 @@ static bool is_fixed(const struct codegen *c, int index) {
     return !r->dynamic && !c->ir->indices.at[index].host;
 }
 
-/* Whether the reduction depends on kept indices only, and its number of terms is known. */
+/* Whether the bounds of its only index are computed for each point. */
+static bool is_ragged(const struct codegen *c, const struct le_node *node) {
+    const struct le_ir_index *ix = &c->ir->indices.at[node->indices[0]];
+    const struct le_node *low = ix->range.low, *high = ix->range.high;
+    return node->index_count == 1 && le_range_of(c->space, node->indices[0])->dynamic && !ix->host && !ix->range.by &&
+           !low->changes && !low->reduces && !high->changes && !high->reduces;
+}
+
+/* Whether the reduction depends on kept indices only, and its number of terms is known or the same for the team. */
 static bool is_shared(const struct codegen *c, const struct le_node *node) {
     if (node->changes || node->index_count > (le_node_is_arg(node) ? 1 : AXES_MAX))
         return false;
@@ -24,8 +33,8 @@ static bool is_shared(const struct codegen *c, const struct le_node *node) {
         if (!le_has_index(c->stage->indices, c->stage->index_count, node->free[k]) &&
             !c->ir->indices.at[node->free[k]].host)
             return false;
-    return le_ranges_are_fixed(c->space, node->indices, node->index_count) &&
-           le_points(c->space, node->indices, node->index_count) < INT64_MAX;
+    return is_ragged(c, node) || (le_ranges_are_fixed(c->space, node->indices, node->index_count) &&
+                                  le_points(c->space, node->indices, node->index_count) < INT64_MAX);
 }
 
 /* Whether the group computes the node's total. */
@@ -72,16 +81,22 @@ bool le_team_has_inner_loop(const struct codegen *c, struct le_node *node, const
     return i.found;
 }
 
+static bool is_same_range(const struct codegen *c, int first, int second) {
+    const struct le_range *a = le_range_of(c->space, first), *b = le_range_of(c->space, second);
+    const struct le_range_nodes *p = &c->ir->indices.at[first].range, *q = &c->ir->indices.at[second].range;
+    if (a->dynamic || b->dynamic)
+        return a->dynamic && b->dynamic && p->low == q->low && p->high == q->high && p->by == q->by;
+    return a->low == b->low && a->high == b->high && a->by == b->by;
+}
+
 /* Whether the node can use the group's indices instead of its own. */
 static bool same_ranges(const struct codegen *c, const struct group *g, const struct le_node *node) {
     bool same = g->index_count == node->index_count;
     if (same && memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
         return true;
     same = same && !le_team_has_inner_loop(c, node->operands[0], node->indices, node->index_count);
-    for (int k = 0; same && k < g->index_count; k++) {
-        const struct le_range *a = le_range_of(c->space, g->indices[k]), *b = le_range_of(c->space, node->indices[k]);
-        same = a->low == b->low && a->high == b->high && a->by == b->by;
-    }
+    for (int k = 0; same && k < g->index_count; k++)
+        same = is_same_range(c, g->indices[k], node->indices[k]);
     return same;
 }
 
@@ -127,8 +142,11 @@ static struct group *new_group(struct group_search *f, const struct le_node *nod
     bool as_before = t->group_count > 1 && same_ranges(f->c, &t->groups[0], node);
     *g = (struct group){.indices = as_before ? t->groups[0].indices : node->indices,
                         .index_count = node->index_count,
+                        .ragged = is_ragged(f->c, node),
                         .chain = is_chain(node)};
-    g->terms = le_points(f->c->space, node->indices, node->index_count);
+    g->terms = g->ragged ? (int64_t)le_cost_extent(f->c->job, node->indices[0])
+                         : le_points(f->c->space, node->indices, node->index_count);
+    t->ragged |= g->ragged;
     return g;
 }
 

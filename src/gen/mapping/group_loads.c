@@ -83,7 +83,7 @@ static bool merges(struct codegen *c, const struct group *g, int position, const
 /* From the last to the first, then turned round. An axis of one value is none, unless it is the last. */
 static void find_axes(struct codegen *c, struct group *g) {
     for (int k = g->index_count - 1; k >= 0; k--) {
-        int64_t count = le_range_count(range_at(c, g, k));
+        int64_t count = g->ragged ? g->terms : le_range_count(range_at(c, g, k));
         struct term_axis *inner = g->axis_count ? &g->axes[g->axis_count - 1] : NULL;
         if (inner && count == 1)
             continue;
@@ -158,7 +158,8 @@ static void visit_aligned(struct load_check *l, struct le_node *node) {
 int le_group_width(struct codegen *c, const struct group *g) {
     const struct term_axis *last = &g->axes[g->axis_count - 1];
     struct load_check l = {.c = c, .g = g, .inner = last->position};
-    if (range_at(c, g, last->position)->by != 1 || !all_fit(&l, visit_size) || l.largest == 0 || l.largest > 8)
+    if (g->ragged || range_at(c, g, last->position)->by != 1 || !all_fit(&l, visit_size) || l.largest == 0 ||
+        l.largest > 8)
         return 1;
     for (l.width = 16 / l.largest; l.width > 1; l.width /= 2)
         if ((g->axis_count == 1 || last->count % l.width == 0) && all_fit(&l, visit_aligned))
@@ -215,7 +216,9 @@ bool le_group_is_dear(struct codegen *c, const struct group *g) {
 void le_group_shape(struct codegen *c, struct group *g) {
     int64_t cost = le_group_cost(c, g);
     find_axes(c, g);
-    g->narrow = g->terms <= NARROW_TERMS;
+    const struct le_range *r = range_at(c, g, 0);
+    g->narrow = g->ragged ? r->bounded && le_codegen_fits_int(r->low, r->high) && r->high - r->low <= NARROW_TERMS
+                          : g->terms <= NARROW_TERMS;
     g->width = g->chain || le_group_is_dear(c, g) ? 1 : le_group_width(c, g);
     g->unroll = find_unroll(g, cost);
 }
@@ -326,7 +329,8 @@ bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, 
 int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node **loads) {
     const struct term_axis *last = &g->axes[g->axis_count - 1];
     int count = 0, wide = 0;
-    if (g->chain && g->axis_count == 1 && range_at(c, g, last->position)->by == 1 && le_chain_unroll(g) >= CHAIN_WIDTH)
+    if (g->chain && !g->ragged && g->axis_count == 1 && range_at(c, g, last->position)->by == 1 &&
+        le_chain_unroll(g) >= CHAIN_WIDTH)
         count = le_group_loads(c, g, loads);
     for (int k = 0; k < count; k++)
         if (le_type_size(c->ir->values.at[loads[k]->value].type) == 4 &&

@@ -198,6 +198,7 @@ static void emit_row(struct codegen *c, struct group *g, int lanes) {
 
 static void emit_warp(struct codegen *c, struct group *g, int warps) {
     struct le_kernel_tree *t = c->tree;
+    le_group_find_bounds(c, g, c->root);
     le_group_stage(c, g, warps);
     le_group_emit(c, g, c->root);
     if (g->chain) {
@@ -207,8 +208,14 @@ static void emit_warp(struct codegen *c, struct group *g, int warps) {
         le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_CHAIN_WARP, g->type, statics, x));
         return;
     }
-    struct statics s = statics_of(g, lines_for(g, 1), g->unroll, g->width, le_group_counting(g));
     struct le_expression *x[] = {le_group_count(c, g), le_ktree_use(t, g->many), le_ktree_use(t, g->term)};
+    if (g->ragged) { /* of any number of terms */
+        const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(g->unroll),
+                                            LE_STATIC_TYPE(le_group_counting(g))};
+        le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_WARP_ALL, g->type, statics, x));
+        return;
+    }
+    struct statics s = statics_of(g, lines_for(g, 1), g->unroll, g->width, le_group_counting(g));
     le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_WARP_TOTAL, g->type, s.at, x));
 }
 
@@ -268,6 +275,7 @@ int le_reduce_threads(const struct team_stage *t) {
 
 static void emit_block(struct codegen *c, struct group *g, int threads, struct le_variable *room) {
     struct le_kernel_tree *t = c->tree;
+    le_group_find_bounds(c, g, c->root);
     le_group_stage(c, g, threads / WARP);
     le_group_emit(c, g, c->root);
     struct statics s =

@@ -47,10 +47,14 @@ struct group {
     int index_count;
     struct term_axis axes[AXES_MAX];
     int axis_count;
-    int64_t terms;
-    bool chain;        /* sums with reuse: terms are added to chunks in order */
-    bool narrow;       /* an int can count the terms, with room for vectors beyond the end */
-    bool share;        /* their cost counts common subexpressions once */
+    int64_t terms; /* of a ragged group about so many */
+    /* Each point has terms of its own: the bounds of the only index depend on the point, and the kernel computes them.
+     */
+    bool ragged;
+    struct le_expression *low, *count; /* if ragged: the first value, and the number of terms */
+    bool chain;                        /* sums with reuse: terms are added to chunks in order */
+    bool narrow;                       /* an int can count the terms, with room for vectors beyond the end */
+    bool share;                        /* their cost counts common subexpressions once */
     int width;         /* terms that a thread reads as one vector; more than 1: they are contiguous and aligned */
     int unroll;        /* vectors that it reads before it uses them */
     int type;          /* type of the totals */
@@ -74,6 +78,7 @@ struct team_stage {
     int64_t points, rest;                         /* combinations of their values */
     const struct le_stage *siblings[GROUP_NODES]; /* other stages that this kernel computes */
     int sibling_count;
+    bool ragged;      /* some group is */
     int spread;       /* values of a kept index that are unrolled into totals of one group; 1: none */
     struct side side; /* of columns: the last kept index */
 };
@@ -143,6 +148,8 @@ void le_group_stage(struct codegen *c, struct group *g, int warps);
 struct le_expression *le_group_chained(struct codegen *c, const struct group *g, struct le_block *block,
                                        struct le_expression *at, struct le_expression *chunk);
 
+/* Computes the bounds of a ragged group for the point that the block binds. */
+void le_group_find_bounds(struct codegen *c, struct group *g, struct le_block *block);
 /* Binds the group's indices to the first term. */
 void le_group_bind_first(struct codegen *c, const struct group *g, struct le_block *block);
 

@@ -38,7 +38,19 @@ int le_group_counting(const struct group *g) {
 }
 
 struct le_expression *le_group_count(struct codegen *c, const struct group *g) {
+    if (g->ragged)
+        return g->count;
     return le_codegen_index_number(c, g->indices[0], "terms", g->terms, le_group_counting(g));
+}
+
+/* Of the group's only index. */
+static struct le_expression *value_at(struct codegen *c, const struct group *g, struct le_expression *at) {
+    struct le_kernel_tree *t = c->tree;
+    const struct le_range *r = le_range_of(c->space, g->indices[0]);
+    if (g->ragged)
+        return le_plus(t, le_to_long(t, g->low), at);
+    return le_plus(t, le_codegen_index_number(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
+                   le_times(t, at, le_codegen_index_number(c, g->indices[0], "by", r->by, LE_KTREE_LONG)));
 }
 
 void le_group_know_one(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *total) {
@@ -51,11 +63,9 @@ void le_group_know_one(struct codegen *c, const struct group *g, struct le_block
         const char *name = le_arena_format(c->arena, "%s_%s", le_reduction_name((enum le_reduction)node->code),
                                            c->ir->indices.at[node->indices[0]].name);
         struct le_expression *x = le_let(t, block, name, le_ktree_part(t, (int)node->type, total, k, empty));
-        if (le_node_is_arg(node) && (r->low != 0 || r->by != 1)) {
+        if (le_node_is_arg(node) && (g->ragged || r->low != 0 || r->by != 1)) {
             struct le_expression *at = le_to_long(t, x);
-            struct le_expression *value =
-                le_plus(t, le_codegen_index_number(c, g->indices[0], "low", r->low, LE_KTREE_LONG),
-                        le_times(t, at, le_codegen_index_number(c, g->indices[0], "by", r->by, LE_KTREE_LONG)));
+            struct le_expression *value = value_at(c, g, at);
             struct le_expression *none = le_less(t, at, le_ktree_int(t, 0));
             x = le_let(t, block, name, le_codegen_wide(c, le_ktree_select(t, none, le_ktree_int(t, -1), value)));
         }
@@ -123,7 +133,31 @@ static struct le_expression *bind_outer(struct codegen *c, const struct group *g
 
 static void bind_last(struct codegen *c, const struct group *g, struct le_block *block, struct le_expression *place) {
     const struct term_axis *last = &g->axes[g->axis_count - 1];
-    le_team_bind_one(c, block, g->indices[last->position], place, last->count);
+    if (g->ragged)
+        le_codegen_bind_value(c, block, g->indices[0],
+                              le_plus(c->tree, g->low, le_ktree_cast(c->tree, g->low->type, place)));
+    else
+        le_team_bind_one(c, block, g->indices[last->position], place, last->count);
+}
+
+void le_group_find_bounds(struct codegen *c, struct group *g, struct le_block *block) {
+    struct le_kernel_tree *t = c->tree;
+    if (!g->ragged)
+        return;
+    const struct le_range_nodes *range = &c->ir->indices.at[g->indices[0]].range;
+    const char *name = le_codegen_index_name(c, g->indices[0]);
+    struct le_expression *low = le_to_long(t, le_codegen_node(c, range->low, block, NULL));
+    struct le_expression *high = le_to_long(t, le_codegen_node(c, range->high, block, NULL));
+    struct le_expression *zero = le_ktree_long(t, 0), *most = le_ktree_long(t, INT64_MAX);
+    low = le_let(t, block, le_arena_format(c->arena, "%s_low", name), low);
+    high = le_let(t, block, le_arena_format(c->arena, "%s_high", name), high);
+    struct le_expression *count =
+        le_let(t, block, "terms", le_minus(t, high, low)); /* wraps around if there are more */
+    count = le_ktree_select(t, le_greater(t, count, zero), count, most);
+    count = le_ktree_select(t, le_greater(t, high, low), count, zero);
+    g->low = le_let(t, block, le_arena_format(c->arena, "%s_first", name), le_ktree_cast(t, le_group_counting(g), low));
+    g->count =
+        le_let(t, block, le_arena_format(c->arena, "%s_terms", name), le_ktree_cast(t, le_group_counting(g), count));
 }
 
 void le_group_bind_first(struct codegen *c, const struct group *g, struct le_block *block) {

@@ -9,6 +9,7 @@
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
 #define JOIN_SECONDS 1e-6  /* in which threads of a block that share a column join their totals */
 #define PARTS_GAIN   0.95  /* of the time with fewer threads for a column: what more of them have to gain */
+#define WHOLE_GAIN   1.02  /* a block has all of a column even if blocks that share it might be so much faster */
 #define ARG_JOINS    6
 #define VECTOR_BYTES 4    /* that a thread of columns reads at once, if its columns lie side by side */
 #define VECTOR_GAIN  0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
@@ -21,6 +22,9 @@
 #define SPLIT_COST   20     /* instructions that find the values of another index of a term */
 #define CHUNK_COST   4      /* that bring a chunk's total to the thread that adds it to its unit */
 #define FEW_RATE     0.8    /* of a multiprocessor's instructions, that 512 threads keep busy; 768 do all */
+
+/* The places of faults are numbered as if each ragged row had so many terms: points are fewer than 2^31. */
+#define RAGGED_TERMS ((int64_t)UINT32_MAX - 1)
 
 /* What all proposals have in common. */
 struct shared_terms {
@@ -164,10 +168,10 @@ static void propose_lanes(const struct shared_terms *s) {
 static void propose_warp(const struct shared_terms *s) {
     const struct team_stage *t = &s->r->t;
     for (int g = 0; g < t->group_count; g++)
-        if (t->groups[g].terms > WARP_TERMS * t->groups[g].width)
+        if (!t->groups[g].ragged && t->groups[g].terms > WARP_TERMS * t->groups[g].width)
             return;
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_WARP, le_reduce_warp, s->r);
-    int64_t lanes = le_lanes_of_row(t);
+    int64_t lanes = t->ragged ? WARP : le_lanes_of_row(t);
     if (lanes < WARP) /* of short rows, several share a warp */
         lanes = le_mapping_set(m, "lanes", lanes, lanes, WARP, true);
     struct le_cost cost = cost_of(s, m, term_index(t), (double)lanes);
@@ -227,7 +231,7 @@ static int64_t best_kept(const struct shared_terms *s, const struct kept_rows *k
 static void propose_block(const struct shared_terms *s) {
     struct le_mapping *m = le_mapping_add(s->search, LE_MAPPING_BLOCK, le_reduce_block, s->r);
     struct kept_rows kept;
-    bool fits = le_kept_find(&s->r->c, &s->r->t, &kept), keeps = fits && pays_to_keep(s, &kept);
+    bool fits = !s->r->t.ragged && le_kept_find(&s->r->c, &s->r->t, &kept), keeps = fits && pays_to_keep(s, &kept);
     int64_t threads = keeps ? best_kept(s, &kept) : le_reduce_threads(&s->r->t);
     threads = le_mapping_set(m, "threads", threads, 64, 512, true);
     struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
@@ -300,6 +304,8 @@ static struct le_cost cost_of_columns(const struct shared_terms *s, struct le_co
         cost.operations /= busy_share(s, &cost, shape);
     cost.team_seconds = (ceil(own / (2 * t->groups[0].unroll)) * round + join) * t->group_count;
     cost.tail_seconds = steps > 1 ? GRID_SECONDS + ceil(steps / shape.parts) * PART_SECONDS + join : 0;
+    for (int g = 0; g < t->group_count && steps > 1; g++) /* totals in memory, which are read again */
+        cost.bytes += 2 * steps * s->points * le_group_bytes(&t->groups[g]);
     if (steps > 1 && !le_reduce_stands_alone(t)) {
         cost.tail_seconds *= t->group_count;
         cost.launches = t->group_count;
@@ -321,11 +327,12 @@ static struct columns_shape best_columns(const struct shared_terms *s, struct le
         for (shape.chunk = least_chunk(s, shape.parts);; shape.chunk *= 2) {
             struct le_cost now = cost_of_columns(s, cost, shape);
             double seconds = le_cost_seconds(s->search->job->facts, &now);
-            if (seconds < best * (shape.parts > found.parts ? PARTS_GAIN : 1)) {
+            bool whole = (double)shape.chunk * shape.parts >= s->terms; /* takes no memory for totals */
+            if (seconds < best * (shape.parts > found.parts ? PARTS_GAIN : whole ? WHOLE_GAIN : 1)) {
                 best = seconds;
                 found = shape;
             }
-            if ((double)shape.chunk * shape.parts >= s->terms)
+            if (whole)
                 break;
         }
     return found;
@@ -472,16 +479,19 @@ void le_propose_reductions(struct le_mapping_search *search) {
     if (r->t.points > INT32_MAX || r->t.points == 0)
         return;
     if (!le_node_is_safe(&r->c.safety, stage->node))
-        r->c.terms = le_codegen_number(&r->c, "terms", le_reduce_terms(&r->t));
+        r->c.terms = le_codegen_number(&r->c, "terms", r->t.ragged ? RAGGED_TERMS : le_reduce_terms(&r->t));
     struct shared_terms s = {.search = search,
                              .r = r,
                              .terms = fmax(1, (double)le_reduce_terms(&r->t)),
                              .points = (double)r->t.points,
                              .operations = operations_of(search->job, &r->t)};
-    propose_columns(&s);
-    propose_rows(&s);
-    propose_lanes(&s);
+    if (!r->t.ragged) {
+        propose_columns(&s);
+        propose_rows(&s);
+        propose_lanes(&s);
+    }
     propose_warp(&s);
     propose_block(&s);
-    propose_grid(&s);
+    if (!r->t.ragged)
+        propose_grid(&s);
 }

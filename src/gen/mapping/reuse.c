@@ -357,7 +357,7 @@ static struct reuse_proposal find_reuse(const struct le_device_kernel_job *job, 
     le_codegen_begin(&r->c, job, stage, "");
     if (!le_team_spread(&r->c, stage, &r->t) && !le_team_find(&r->c, stage, 1, &r->t))
         return p;
-    if (r->t.points == 0 || r->t.points > INT32_MAX || !le_reuse_find(r))
+    if (r->t.ragged || r->t.points == 0 || r->t.points > INT32_MAX || !le_reuse_find(r))
         return p;
     p.work = le_reuse_work(r);
     p.tile = le_reuse_best_tile(r, &p.work, &p.seconds);

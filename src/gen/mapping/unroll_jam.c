@@ -88,7 +88,7 @@ static bool find_all(struct codegen *c, const struct le_stage *stage, int index,
     for (int k = 0; k < count; k++)
         stages[k] = at_value(c, stage, index, k);
     c->stage = &stages[0];
-    return le_team_find(c, stages, count, t) && t->group_count == 1 && t->rest_count == 0;
+    return le_team_find(c, stages, count, t) && t->group_count == 1 && t->rest_count == 0 && !t->ragged;
 }
 
 bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team_stage *t) {
@@ -97,7 +97,7 @@ bool le_team_spread(struct codegen *c, const struct le_stage *stage, struct team
         !le_node_is_safe(&c->safety, stage->node))
         return false;
     written.node = le_node_replace(c->ir, stage->node, write_out, c);
-    if (!le_team_find(c, &written, 1, t) || t->group_count != 1 || t->rest_count != 0)
+    if (!le_team_find(c, &written, 1, t) || t->group_count != 1 || t->rest_count != 0 || t->ragged)
         return false;
     int index = find_index(c, &written, t);
     if (index >= 0 && find_all(c, &written, index, t))
