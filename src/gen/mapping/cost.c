@@ -11,8 +11,6 @@
 #define UNIT_ADDITIONS  128    /* that a multiprocessor makes in the clock in which it takes one request */
 #define LINE_BYTES      128
 #define WARP_THREADS    32
-#define UNKNOWN_EXTENT  64                 /* of a range that is found as the kernel runs */
-#define HULL_MOST       ((int64_t)1 << 24) /* bounds that data give may be anything */
 
 /* Memory's time is its own at full rate, and that in which as many reads as are in flight come back. Multiprocessors
  * that get a block less than others wait for these. */
@@ -32,12 +30,37 @@ double le_cost_seconds(const struct le_device_facts *facts, const struct le_cost
 /* ---- bytes */
 
 double le_cost_extent(const struct le_device_kernel_job *job, int index) {
-    const struct le_range *r = le_range_of(job->kernel.space, index);
-    if (job->kernel.ir->indices.at[index].host)
-        return 1;
-    if (r->dynamic && r->bounded && r->high - r->low <= HULL_MOST) /* as if the bounds were spread evenly */
-        return fmax(1, (double)(r->high - r->low) / 2);
-    return r->dynamic ? UNKNOWN_EXTENT : (double)le_range_count(r);
+    return job->kernel.ir->indices.at[index].host ? 1 : (double)le_index_extent(job->kernel.space, index);
+}
+
+struct row_search {
+    const struct le_device_kernel_job *job;
+    int index;
+    double least; /* elements of an axis along which the index moves by itself */
+};
+
+static void find_axis(struct le_node *node, void *user) {
+    struct row_search *r = user;
+    for (int d = 0; d < node->operand_count && node->kind == LE_NODE_LOAD; d++)
+        if (node->operands[d]->kind == LE_NODE_INDEX && node->operands[d]->index == r->index)
+            r->least = fmin(r->least, (double)r->job->kernel.layouts[node->value].shape[d]);
+}
+
+double le_cost_terms(const struct le_device_kernel_job *job, const struct le_node *node) {
+    const struct le_space *space = job->kernel.space;
+    double terms = 1;
+    for (int k = 0; k < node->index_count; k++)
+        terms *= le_cost_extent(job, node->indices[k]);
+    const struct le_range *r = le_range_of(space, node->indices[0]);
+    if (node->index_count != 1 || !r->dynamic || le_index_is_bounded(space, node->indices[0]))
+        return terms;
+    struct row_search s = {.job = job, .index = node->indices[0], .least = INFINITY};
+    le_node_walk(job->kernel.ir, node->operands[0], find_axis, &s);
+    double points = 1; /* rows */
+    for (int k = 0; k < node->free_count; k++)
+        if (le_node_depends(job->kernel.ir->indices.at[s.index].range.low, node->free[k]))
+            points *= le_cost_extent(job, node->free[k]);
+    return s.least < INFINITY ? fmax(1, s.least / points) : terms;
 }
 
 /* Whether the node depends on another index whose bounds depend on this one: then neighbours are anywhere. */

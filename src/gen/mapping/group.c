@@ -144,8 +144,8 @@ static struct group *new_group(struct group_search *f, const struct le_node *nod
                         .index_count = node->index_count,
                         .ragged = is_ragged(f->c, node),
                         .chain = is_chain(node)};
-    g->terms = g->ragged ? (int64_t)le_cost_extent(f->c->job, node->indices[0])
-                         : le_points(f->c->space, node->indices, node->index_count);
+    g->terms =
+        g->ragged ? (int64_t)le_cost_terms(f->c->job, node) : le_points(f->c->space, node->indices, node->index_count);
     t->ragged |= g->ragged;
     return g;
 }

@@ -37,10 +37,8 @@ struct term_count {
 
 static void count_terms(struct le_node *node, void *user) {
     struct term_count *t = user;
-    double terms = 1;
-    for (int k = 0; k < node->index_count && node->kind == LE_NODE_REDUCE; k++)
-        terms *= le_cost_extent(t->job, node->indices[k]);
-    t->terms = fmax(t->terms, terms);
+    if (node->kind == LE_NODE_REDUCE)
+        t->terms = fmax(t->terms, le_cost_terms(t->job, node));
 }
 
 void le_propose_loop(struct le_mapping_search *search) {

@@ -11,7 +11,8 @@
 #include "gen/mapping/group_reduce.h"
 #include <math.h>
 
-#define STORED_SHARE 4 /* of what an inner reduction reads, 1/4 may be stored and read again */
+#define STORED_SHARE 4 /* of what an inner reduction reads or computes, 1/4 may be stored and read again */
+#define STORED_MOST  ((double)(64 << 20)) /* bytes that are stored only because they take long to compute */
 
 struct read_search {
     const struct le_stage *maker;
@@ -89,9 +90,15 @@ double le_device_seconds(const struct le_device_kernel_job *job) {
     return le_mapping_of_map(&own, job->kernel.stage)->seconds;
 }
 
-/* Whether the array of an inner reduction's values is small beside what they are computed from. */
+/* Whether the array of an inner reduction's values is small beside what they are computed from, or beside what memory
+ * moves while they are computed. */
 static bool is_worth_storing(const struct le_device_kernel_job *job, const struct le_stage *maker) {
-    return STORED_SHARE * le_cost_target_bytes(job, maker, -1) <= le_cost_bytes(job, &maker->node, 1, -1);
+    const struct le_kernel *k = &job->kernel;
+    double stored = le_cost_target_bytes(job, maker, -1);
+    double seconds = (double)le_work_of(k->ir, k->space, maker, (struct le_node *const *)&maker->node, 1).additions /
+                     job->facts->operations_per_second;
+    return STORED_SHARE * stored <= le_cost_bytes(job, &maker->node, 1, -1) ||
+           (stored <= STORED_MOST && STORED_SHARE * stored <= seconds * job->facts->bytes_per_second);
 }
 
 struct le_node *le_device_make_there(const struct le_device_kernel_job *job, const struct le_stage *maker) {

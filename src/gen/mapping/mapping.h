@@ -117,6 +117,9 @@ double le_cost_requests(const struct le_device_kernel_job *job, struct le_node *
                         const int *along, int along_count);
 /* Values of an index; a guess where they are found as the kernel runs. */
 double le_cost_extent(const struct le_device_kernel_job *job, int index);
+/* About how many terms a reduction has for each point: if data give its bounds, its rows are taken to have all elements
+ * of the axis along which their terms lie. */
+double le_cost_terms(const struct le_device_kernel_job *job, const struct le_node *node);
 double le_cost_points(const struct le_device_kernel_job *job, const struct le_stage *stage); /* points of the stage */
 /* Bytes that the stage's target moves. */
 double le_cost_target_bytes(const struct le_device_kernel_job *job, const struct le_stage *stage, int index);

@@ -9,10 +9,13 @@
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
 #define JOIN_SECONDS 1e-6  /* in which threads of a block that share a column join their totals */
 #define PARTS_GAIN   0.95  /* of the time with fewer threads for a column: what more of them have to gain */
-#define WHOLE_GAIN   1.02  /* a block has all of a column even if blocks that share it might be so much faster */
-#define ARG_JOINS    6
-#define VECTOR_BYTES 4    /* that a thread of columns reads at once, if its columns lie side by side */
-#define VECTOR_GAIN  0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
+/* That a warp takes for a row of its own bounds: measured with sparse matrices of 6 to 20 million elements. Reads wait
+ * for the bounds and for each other, and the code leaves room for fewer warps. */
+#define RAGGED_SECONDS 10e-6
+#define WHOLE_GAIN     1.02 /* a block has all of a column even if blocks that share it might be so much faster */
+#define ARG_JOINS      6
+#define VECTOR_BYTES   4    /* that a thread of columns reads at once, if its columns lie side by side */
+#define VECTOR_GAIN    0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
 /* Instructions that bring a chain's term to shared memory and back, and its share of joining the chunks. */
 #define STAGE_COST   10
 #define KEPT_COST    20     /* instructions that bring a vector of a row to shared memory and cut it out there */
@@ -175,7 +178,7 @@ static void propose_warp(const struct shared_terms *s) {
     if (lanes < WARP) /* of short rows, several share a warp */
         lanes = le_mapping_set(m, "lanes", lanes, lanes, WARP, true);
     struct le_cost cost = cost_of(s, m, term_index(t), (double)lanes);
-    cost.team_seconds += LE_WARP_SECONDS * joins_of(t);
+    cost.team_seconds += LE_WARP_SECONDS * joins_of(t) + (t->ragged ? RAGGED_SECONDS : 0);
     finish(s, m, cost);
 }
 
@@ -235,7 +238,7 @@ static void propose_block(const struct shared_terms *s) {
     int64_t threads = keeps ? best_kept(s, &kept) : le_reduce_threads(&s->r->t);
     threads = le_mapping_set(m, "threads", threads, 64, 512, true);
     struct le_cost cost = cost_of(s, m, term_index(&s->r->t), (double)threads);
-    cost.team_seconds += LE_BLOCK_SECONDS * joins_of(&s->r->t);
+    cost.team_seconds += LE_BLOCK_SECONDS * joins_of(&s->r->t) + (s->r->t.ragged ? RAGGED_SECONDS : 0);
     finish(s, m, le_mapping_set(m, "kept", keeps, 0, fits, false) ? cost_of_kept(s, &kept, threads) : cost);
 }
 
@@ -456,6 +459,7 @@ static void propose_rows(const struct shared_terms *s) {
     finish_kept(s, m, cost, shape->strip ? side : last_kept(&s->r->t));
 }
 
+/* Loops inside of the terms are not counted by a node's cost. */
 static double operations_of(const struct le_device_kernel_job *job, const struct team_stage *t) {
     struct le_node_notes *notes = &job->kernel.work->notes;
     double operations = 0;
@@ -465,7 +469,11 @@ static double operations_of(const struct le_device_kernel_job *job, const struct
             operations += (double)t->groups[g].terms * ((double)le_new_cost(notes, t->groups[g].bodies[k], epoch) + 1);
     for (int g = 0; g < t->group_count; g++)
         operations += (double)t->groups[g].terms * SPLIT_COST * (t->groups[g].axis_count - 1);
-    return operations * (double)t->points;
+    bool loops = false;
+    for (int g = 0; g < t->group_count; g++)
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            loops |= t->groups[g].bodies[k]->reduces;
+    return fmax(operations * (double)t->points, loops ? (double)le_kernel_operations(&job->kernel) : 0);
 }
 
 void le_propose_reductions(struct le_mapping_search *search) {

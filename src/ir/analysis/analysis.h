@@ -100,7 +100,10 @@ int64_t le_points(const struct le_space *space, const int *indices, int count); 
 bool le_ranges_are_fixed(const struct le_space *space, const int *indices, int count); /* none is dynamic */
 /* Whether the index's range is dynamic, but its bounds are known before the kernel starts. */
 bool le_index_by_host(const struct le_space *space, int index);
-int64_t le_index_extent(const struct le_space *space, int index); /* number of its values; 64 for unknown bounds */
+/* Whether its bounds say something about how many values it has, though each point may have other ones. */
+bool le_index_is_bounded(const struct le_space *space, int index);
+/* Number of its values; of bounds that depend on the point, on average; 64 for unknown bounds. */
+int64_t le_index_extent(const struct le_space *space, int index);
 /* The cost of one evaluation of the node, in additions. Nodes that were met in the epoch before cost nothing. */
 int64_t le_new_cost(struct le_node_notes *notes, const struct le_node *node, int epoch);
 /* The work of all points of a stage. */

@@ -1,7 +1,8 @@
 /* See analysis.h: the extents of loops, and the work of a stage. */
 #include "ir/analysis/analysis.h"
 
-#define UNKNOWN_EXTENT 64 /* of a range whose bounds are found as the stage runs */
+#define UNKNOWN_EXTENT 64                 /* of a range whose bounds are found as the stage runs */
+#define HULL_MOST      ((int64_t)1 << 24) /* wider bounds are those of the data's type, and say nothing */
 
 int64_t le_points(const struct le_space *space, const int *indices, int count) {
     int64_t points = 1;
@@ -30,13 +31,20 @@ bool le_index_by_host(const struct le_space *space, int index) {
     return !(r->low->changes || r->high->changes);
 }
 
+bool le_index_is_bounded(const struct le_space *space, int index) {
+    const struct le_range *r = le_range_of(space, index);
+    return !r->dynamic || (r->bounded && r->high - r->low <= HULL_MOST);
+}
+
 int64_t le_index_extent(const struct le_space *space, int index) {
     const struct le_range *r = le_range_of(space, index);
     if (!r->dynamic)
         return le_range_count(r);
     if (r->bounded && le_index_by_host(space, index))
         return r->high > r->low ? r->high - r->low : 1;
-    return r->bounded && r->high - r->low < UNKNOWN_EXTENT ? r->high - r->low : UNKNOWN_EXTENT;
+    if (!le_index_is_bounded(space, index))
+        return UNKNOWN_EXTENT;
+    return r->high - r->low > 1 ? (r->high - r->low + 1) / 2 : 1; /* as if the bounds were spread evenly */
 }
 
 /* ---- work */
