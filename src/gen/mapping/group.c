@@ -243,6 +243,15 @@ static void add_joined(struct group_search *f, const struct le_stage *stage) {
     }
 }
 
+/* A stage over fewer indices than the first is stored once for each point, where the remaining indices have no value.
+ */
+static bool has_rest(const struct codegen *c, const struct team_stage *t, const struct le_stage *stage) {
+    for (int k = 0; k < stage->index_count && stage->index_count < c->stage->index_count; k++)
+        if (le_has_index(t->rest_at, t->rest_count, stage->indices[k]))
+            return true;
+    return false;
+}
+
 bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t) {
     const struct le_stage *stage = &stages[0];
     *t = (struct team_stage){.spread = count, .side.width = 1};
@@ -255,6 +264,9 @@ bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, s
     add_joined(&f, stage);
     if (!f.fits || t->group_count == 0 || !find_points(c, stage, t))
         return false;
+    for (int k = 0; k < t->sibling_count; k++)
+        if (has_rest(c, t, t->siblings[k]))
+            return false;
     for (int g = 0; g < t->group_count; g++) {
         t->groups[g].share = t->spread > 1;
         le_group_shape(c, &t->groups[g]);

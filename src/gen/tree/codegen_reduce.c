@@ -122,8 +122,8 @@ static struct le_expression *reduce_arg(struct codegen *c, struct le_node *node,
     return at;
 }
 
-struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node, struct le_block *block,
-                                        struct le_variable *outside) {
+static struct le_expression *reduce(struct codegen *c, struct le_node *node, struct le_block *block,
+                                    struct le_variable *outside) {
     enum le_reduction code = (enum le_reduction)node->code;
     const char *name = name_of(c, node);
     struct le_expression *sum;
@@ -148,11 +148,34 @@ struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node,
     return le_let(t, block, name, le_ktree_call(t, LE_CALL_CANONICAL, (int)type, &LE_STATIC_TYPE((int)type), &total));
 }
 
+static const struct held *bindings_of(const struct codegen *c, const struct le_node *node) {
+    struct held *bound = LE_NEW_ARRAY(c->arena, node->index_count, struct held);
+    for (int k = 0; k < node->index_count; k++)
+        bound[k] = c->indices[node->indices[k]];
+    return bound;
+}
+
+static void bind_again(struct codegen *c, const struct le_node *node, const struct held *bound) {
+    for (int k = 0; k < node->index_count; k++)
+        c->indices[node->indices[k]] = bound[k];
+}
+
+/* Its loops may stand before those of another reduction over the same indices, of which a term is being computed. */
+struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node, struct le_block *block,
+                                        struct le_variable *outside) {
+    const struct held *bound = bindings_of(c, node);
+    struct le_expression *total = reduce(c, node, block, outside);
+    bind_again(c, node, bound);
+    return total;
+}
+
 bool le_codegen_reduce_both(struct codegen *c, struct le_node *const nodes[2], struct le_block *block,
                             struct le_variable *outside, struct le_expression *totals[2]) {
     for (int k = 0; k < 2; k++)
         if (!le_node_is_ordered(nodes[k]) || is_written_out(c, nodes[k]))
             return false;
+    const struct held *bound = bindings_of(c, nodes[0]);
     reduce_trees(c, nodes, 2, block, outside, totals);
+    bind_again(c, nodes[0], bound);
     return true;
 }
