@@ -249,7 +249,7 @@ if(LEAT_SANITIZE)
 endif()
 leat_test(tests/random/oracle random_oracle ${random_oracle_count})
 # On sim, where compiling a program that is not interpreted takes about a second.
-leat_test(tests/random/oracle_sim random_oracle --interpret 12 --sim 12 180)
+leat_test(tests/random/oracle_sim random_oracle --interpret 18 --sim 18 180)
 set_tests_properties(tests/random/oracle_sim PROPERTIES LABELS once)
 set_property(TEST tests/random/oracle_sim APPEND PROPERTY ENVIRONMENT LEAT_SIM_MULTIPROCESSORS=132)
 if(NOT LEAT_CXX)
