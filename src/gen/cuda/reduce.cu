@@ -306,7 +306,7 @@ template <class M> struct le_pending {
     }
 };
 //: le_warp_all
-// Of any number of terms by a warp, in all its lanes.
+// Returns the total of any number of terms, which one warp adds, in all its lanes.
 template <class M, int U, class N, class Terms> __device__ inline M le_warp_all(N count, const Terms &terms) {
     le_pending<M> pending;
 #pragma unroll 1
@@ -568,9 +568,9 @@ template <int W, class T> __device__ inline void le_fetch_near(T *to, const T *f
     le_read<W>(x, from);
     le_write<W>(to, x);
 }
-// W neighbours to shared memory and by no register: there once le_fetched has been called. A cache policy would save rows of
-// 65,536 1 % of their time, but ptxas of CUDA 13.0 mistakes the register with the policy where it also adds a uniform register to the
-// address in shared memory: LDGSTS [R5+UR0], desc[UR1], with nothing in UR0 and UR1, is an illegal instruction.
+// Copies W neighbours to shared memory without registers. The copy is complete after le_fetched. There is no cache policy: it
+// would make softmax of rows of 65,536 1 % faster, but ptxas of CUDA 13.0 sometimes emits LDGSTS [R5+UR0], desc[UR1] without
+// setting UR0 and UR1, which is an illegal instruction.
 template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) {
 #if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
     enum { BYTES = W * sizeof(T) };

@@ -243,8 +243,8 @@ static void add_joined(struct group_search *f, const struct le_stage *stage) {
     }
 }
 
-/* A stage over fewer indices than the first is stored once for each point, where the remaining indices have no value.
- */
+/* A stage with fewer indices than the first is stored once per point. The remaining indices have no values there, so
+ * the stage must not use them. */
 static bool has_rest(const struct codegen *c, const struct team_stage *t, const struct le_stage *stage) {
     for (int k = 0; k < stage->index_count && stage->index_count < c->stage->index_count; k++)
         if (le_has_index(t->rest_at, t->rest_count, stage->indices[k]))

@@ -47,9 +47,8 @@ struct group {
     int index_count;
     struct term_axis axes[AXES_MAX];
     int axis_count;
-    int64_t terms; /* of a ragged group about so many */
-    /* Each point has terms of its own: the bounds of the only index depend on the point, and the kernel computes them.
-     */
+    int64_t terms; /* an estimate if the group is ragged */
+    /* The bounds of the group's only index depend on the point. The kernel computes them. */
     bool ragged;
     struct le_expression *low, *count; /* if ragged: the first value, and the number of terms */
     bool chain;                        /* sums with reuse: terms are added to chunks in order */

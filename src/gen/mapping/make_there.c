@@ -12,7 +12,7 @@
 #include <math.h>
 
 #define STORED_SHARE 4 /* of what an inner reduction reads or computes, 1/4 may be stored and read again */
-#define STORED_MOST  ((double)(64 << 20)) /* bytes that are stored only because they take long to compute */
+#define STORED_MOST  ((double)(64 << 20)) /* most bytes stored only to save computing */
 
 struct read_search {
     const struct le_stage *maker;

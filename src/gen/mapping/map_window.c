@@ -261,8 +261,8 @@ static bool move_along_one(const struct le_node *load, int a, int b) {
     return count == 1;
 }
 
-/* A slide's rows and columns are checked as positions of the stage's axes. What is beyond the end of an axis is there
- * for a term that moves along another one: x[j,d], where neighbouring j are as near to each other as some d. */
+/* Guards check a slide's rows and columns as positions along the stage's axes. They are valid only if the term's index
+ * moves along the same axis. In x[j,d] with short rows, the next j lies beyond the end of d's axis, but exists. */
 static bool can_guard_slide(const struct map *m, const struct map_slide *s) {
     return le_map_can_check_axes(m, s->load) &&
            (s->across < 0 || move_along_one(s->load, s->across, le_map_inner(m)->index)) &&

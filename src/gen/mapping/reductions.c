@@ -9,10 +9,10 @@
 #define PART_SECONDS 54e-9 /* time in which one thread joins one total */
 #define JOIN_SECONDS 1e-6  /* in which threads of a block that share a column join their totals */
 #define PARTS_GAIN   0.95  /* of the time with fewer threads for a column: what more of them have to gain */
-/* That a warp takes for a row of its own bounds: measured with sparse matrices of 6 to 20 million elements. Reads wait
- * for the bounds and for each other, and the code leaves room for fewer warps. */
+/* The least time of a warp for a ragged row, measured on an H100 with sparse matrices of 1 to 20 million elements.
+ * Reads wait for the bounds and for each other, and the registers of the code limit the number of warps. */
 #define RAGGED_SECONDS 10e-6
-#define WHOLE_GAIN     1.02 /* a block has all of a column even if blocks that share it might be so much faster */
+#define WHOLE_GAIN     1.02 /* a block takes a whole column unless several blocks are faster by more than this */
 #define ARG_JOINS      6
 #define VECTOR_BYTES   4    /* that a thread of columns reads at once, if its columns lie side by side */
 #define VECTOR_GAIN    0.98 /* of the time with fewer columns of a thread: what more of them have to gain */
@@ -26,7 +26,7 @@
 #define CHUNK_COST   4      /* that bring a chunk's total to the thread that adds it to its unit */
 #define FEW_RATE     0.8    /* of a multiprocessor's instructions, that 512 threads keep busy; 768 do all */
 
-/* The places of faults are numbered as if each ragged row had so many terms: points are fewer than 2^31. */
+/* Faults are ordered by point * (RAGGED_TERMS + 1) + term. That fits in 64 bits: there are fewer than 2^31 points. */
 #define RAGGED_TERMS ((int64_t)UINT32_MAX - 1)
 
 /* What all proposals have in common. */

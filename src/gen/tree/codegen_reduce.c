@@ -160,7 +160,7 @@ static void bind_again(struct codegen *c, const struct le_node *node, const stru
         c->indices[node->indices[k]] = bound[k];
 }
 
-/* Its loops may stand before those of another reduction over the same indices, of which a term is being computed. */
+/* The caller may be computing a term of another reduction over the same indices, so their bindings are restored. */
 struct le_expression *le_codegen_reduce(struct codegen *c, struct le_node *node, struct le_block *block,
                                         struct le_variable *outside) {
     const struct held *bound = bindings_of(c, node);

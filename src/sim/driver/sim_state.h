@@ -17,7 +17,7 @@
 
 enum {
     SIM_QUEUE_DEPTH = 1021,  /* operations that a stream holds before enqueueing blocks: measured, H200 */
-    SIM_MULTIPROCESSORS = 4, /* unless LEAT_SIM_MULTIPROCESSORS says another number */
+    SIM_MULTIPROCESSORS = 4, /* the default; LEAT_SIM_MULTIPROCESSORS sets another number */
     SIM_MULTIPROCESSORS_MOST = 1024,
     SIM_BLOCK_THREADS = 1024,
     SIM_MULTIPROCESSOR_THREADS = 2048,
@@ -154,7 +154,7 @@ struct sim_event {
 };
 
 /* ---- the virtual clock: the times at which each engine is busy, without those in the past */
-enum { SIM_LANES = SIM_MULTIPROCESSORS }; /* kernels' times are those of so many */
+enum { SIM_LANES = SIM_MULTIPROCESSORS }; /* simulated times do not depend on LEAT_SIM_MULTIPROCESSORS */
 struct sim_lane {
     struct sim_span {
         uint64_t start_ns, end_ns;
