@@ -36,7 +36,7 @@ def options():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--build', default='build/gpu', help='folder of libleat.so')
     p.add_argument('--device', default='cuda', help="Leat's: cuda, sim or cpu")
-    p.add_argument('--only', default='', help='works, works at a size or classes: fir,distances/huge,maps')
+    p.add_argument('--only', default='', help='works, works at a size, classes or sizes: fir,distances/huge,maps,odd')
     p.add_argument('--shard', default=os.environ.get('GENERAL_SHARD', '1/1'), help='K/N; default $GENERAL_SHARD')
     p.add_argument('--peers', default=None, help='of %s; default all' % ','.join(PEERS))
     p.add_argument('--seconds', type=float, default=420, help='for all libraries together')
@@ -54,7 +54,7 @@ def options():
 def chosen(o):
     cases = [general_work.Case(w, which) for w in general_works.works() for which in w.sizes if (which == o.dry if o.dry else which != 'dry')]
     only = o.only.split(',') if o.only else []
-    cases = [c for c in cases if not only or {c.name, c.work.key, c.work.group} & set(only)]
+    cases = [c for c in cases if not only or {c.name, c.work.key, c.work.group, c.which} & set(only)]
     turn, count = map(int, o.shard.split('/'))
     return sorted(cases[turn - 1::count], key=lambda c: -general_work.SIZES.index(c.which))  # if time runs out, small ones are left
 
@@ -208,7 +208,8 @@ def report(lines):
     versions = list(dict.fromkeys(x['version'] for x in lines if 'version' in x))
     failed = ['%s FAILED: %s' % (x['peer'], x['failed']) for x in lines if 'failed' in x]
     head = said + ['; '.join(versions)] + [x['measured'] for x in lines if 'measured' in x] + [
-        'device times by events, medians; JAX has no events: times by the host, over several calls and one wait',
+        'device times by events, medians; short ways of PyTorch and CuPy also as a CUDA graph of 20 runs, for which the host costs nothing;',
+        'JAX has no events: times by the host, over several calls and one wait',
         "floor: the time of a plain kernel that copies (or reads) the same bytes in the same run, or of the terms' instructions at probed rates",
         "ok: within the class's factor of the best peer and of the floor; 'by the peer' or 'by the floor': of one of them. A peer's way counts",
         "if its values agree with Leat's. cuDNN may choose Winograd where JAX and CuPy call it; for PyTorch such ways do not count."]

@@ -82,7 +82,18 @@ class Peer:
             torch.cuda.synchronize()
 
 
-class OnGpu(Peer, program_torch.Events): pass
+class OnGpu(Peer, program_torch.Events):
+    def captured(self, f, count):
+        """(a function that launches a graph of `count` runs of f, what the last of them makes)"""
+        side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):  # libraries allocate and measure now
+            f()
+        torch.cuda.current_stream().wait_stream(side)
+        with torch.cuda.graph(graph):
+            for _ in range(count):
+                made = f()
+        return graph.replay, made
 
 
 def open_peer(o): return OnGpu(o) if torch.cuda.is_available() else Peer(o)
