@@ -1,5 +1,5 @@
 # Each src/**/NAME_test.c and tests/api/NAME.c is a cmocka program, linked to the static library, and one test.
-set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache"
+set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${PROJECT_SOURCE_DIR}/build/cache"
     "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
 
 # Test code runs once, so optimising it fully costs more time than it saves, except in tests that compute a lot.

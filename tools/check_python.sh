@@ -54,7 +54,7 @@ count() {
 run_tests() {
     echo "== python: tests"
     for device in cpu sim; do
-        (cd "$home" && LEAT_TEST_DEVICE=$device LEAT_CACHE_DIR=$logs/python-cache LEAT_THREADS=2 \
+        (cd "$home" && LEAT_TEST_DEVICE=$device LEAT_CACHE_DIR=$root/build/cache LEAT_THREADS=2 \
             bin/python -m pytest -q -p no:cacheprovider "$root/tests/python") >"$logs/python-$device.log" 2>&1 &
         tests="${tests:-} $device:$!"
     done
