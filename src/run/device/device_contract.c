@@ -8,10 +8,19 @@
 #include "run/device/device_run.h"
 #include <limits.h>
 
-/* Multiply-adds of 512 x 512 x 512. Smaller stages take our kernel only tens of microseconds (an estimate), so loading
- * a library of half a GB would pay only for very many of them. Only extents decide, not what ran before, so that
- * results do not depend on that. */
-#define WORK_MIN ((int64_t)1 << 27)
+/* Multiply-adds of 256 x 256 x 128. Smaller stages take our kernels a few microseconds, so loading a library of half a
+ * GB would not pay. Only extents, layouts and types decide, not what ran before, so that results do not depend on that.
+ */
+#define WORK_MIN ((int64_t)1 << 23)
+
+/* Multiply-adds of 256 x 256 x 128. Smaller stages take our kernels a few microseconds, so loading a library of half a
+ * GB would not pay. Only extents, layouts and types decide, not what ran before, so that results do not depend on that.
+ */
+#define WORK_MIN ((int64_t)1 << 23)
+
+/* Multiply-adds of 512 x 512 x 512. From here on the library is faster with operands in place, whatever the models say.
+ */
+#define LARGE_WORK ((int64_t)1 << 27)
 
 /* An operand that is copied in another order. The target's copy is written first, and then the target. */
 struct copied_operand {
@@ -31,10 +40,13 @@ struct le_device_contract {
 
 /* ---- planning */
 
-static bool is_large(const struct le_contract *c) {
-    double work = (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
-                  c->form.product_count;
-    return work >= (double)WORK_MIN && work < 4e18;
+static double work_of(const struct le_contract *c) {
+    return (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
+           c->form.product_count;
+}
+
+static bool pays_library(const struct le_contract *c) {
+    return work_of(c) >= (double)WORK_MIN && work_of(c) < 4e18;
 }
 
 /* The library runs the innermost loop of the batch; we run the loops around it. */
@@ -125,7 +137,7 @@ static bool can_contract(struct leat_call *call, const struct le_stage *stage, s
                          struct le_device_contract *d) {
     struct le_contract *c = &d->c;
     return le_contract_analyse(call->specialised, stage, arena, c) && (c->type == LE_F32 || c->type == LE_F64) &&
-           is_large(c) && !has_const_zero(&c->form) && le_contract_arrange(c, &d->copies);
+           pays_library(c) && !has_const_zero(&c->form) && le_contract_arrange(c, &d->copies);
 }
 
 static leat_status plan_copy(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
@@ -167,12 +179,13 @@ void le_device_contract_finish(struct le_device_contract *d) {
     }
 }
 
-/* What is copied or takes several calls must be faster than our own kernels are predicted to be. The mappings' models
- * know little of operands in any order, so the larger prediction counts. */
+/* What is small, copied or takes several calls must be faster than our own kernels are predicted to be. The mappings'
+ * models know little of large operands in any order, so the larger prediction counts for them. */
 static leat_status is_faster(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
                              const struct le_device_contract *d, bool *faster) {
-    double ours = le_contract_our_seconds(&d->c), predicted;
-    *faster = d->copies.is_plain || d->copies.seconds < ours;
+    const bool is_large = work_of(&d->c) >= (double)LARGE_WORK;
+    double predicted;
+    *faster = is_large && (d->copies.is_plain || d->copies.seconds < le_contract_our_seconds(&d->c));
     if (*faster)
         return LEAT_OK;
     leat_status status = le_device_predict(call, g, action, &predicted);
@@ -190,27 +203,53 @@ static leat_status use(struct leat_call *call, struct le_plan_step *g, struct le
     return plan_copies(call, g, action);
 }
 
-/* If the action before computes the real part of a product of complex arrays, and this one the imaginary part, that one
- * is planned anew, to compute both. */
-static leat_status join_parts(struct leat_call *call, struct le_plan_step *g, struct le_action *action, bool *joined) {
+/* The product of complex arrays of which the action before computes the real part and this one the imaginary part;
+ * false: they do not, or the library cannot compute it. */
+static bool find_complex(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
+                         struct le_device_contract *d) {
     const struct le_plan *plan = call->specialised->plan;
+    const struct le_action *before = action - 1;
+    struct le_contract im = {.type = LE_NONE};
+    if (action == plan->actions || g->inside || g->arena != &plan->arena || plan->done > before - plan->actions ||
+        !before->device || before->joined_to || before->device->also_count || action->storage != LE_STORAGE_NEW ||
+        before->storage != LE_STORAGE_NEW || before->generated->kind != LE_STAGE_CONTRACT ||
+        !le_contract_analyse(call->specialised, before->stage, g->arena, &d->c) ||
+        !le_contract_analyse(call->specialised, action->stage, g->arena, &im))
+        return false;
+    const int of_re = d->c.form.products[0].negative;
+    if ((d->c.type != LE_F32 && d->c.type != LE_F64) || !pays_library(&d->c) || !is_complex(call, &d->c, &im, of_re))
+        return false;
+    make_complex(&d->c, of_re);
+    d->is_complex = le_contract_arrange(&d->c, &d->copies) && !(d->c.array_type == LE_C128 && has_copies(&d->copies));
+    return d->is_complex;
+}
+
+/* The library's product, unless it is not faster or this machine has no library. */
+static leat_status use_if_faster(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
+                                 struct le_device_contract *d, bool *used) {
+    leat_status status = is_faster(call, g, action, d, used);
+    if (status != LEAT_OK || !*used)
+        return status;
+    status = le_device_product_open(call->home.device);
+    if (status == LEAT_UNSUPPORTED) { /* kernels compute it */
+        le_errors_clear();
+        *used = false;
+        return LEAT_OK;
+    }
+    return status;
+}
+
+/* If the library computes a product of complex arrays, the action before, which computes the real part, is planned anew
+ * to compute both. */
+static leat_status join_parts(struct leat_call *call, struct le_plan_step *g, struct le_action *action, bool *joined) {
     struct le_action *before = action - 1;
     struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
-    struct le_contract im = {.type = LE_NONE};
-    *joined = false;
-    if (action == plan->actions || g->inside || g->arena != &plan->arena || plan->done > before - plan->actions ||
-        !before->device || !before->device->contract || action->storage != LE_STORAGE_NEW ||
-        before->storage != LE_STORAGE_NEW || !le_contract_analyse(call->specialised, before->stage, g->arena, &d->c) ||
-        !le_contract_analyse(call->specialised, action->stage, g->arena, &im))
-        return LEAT_OK;
-    const int of_re = d->c.form.products[0].negative;
-    if (!is_complex(call, &d->c, &im, of_re))
-        return LEAT_OK;
-    make_complex(&d->c, of_re);
-    if (!le_contract_arrange(&d->c, &d->copies) || (d->c.array_type == LE_C128 && has_copies(&d->copies)))
-        return LEAT_OK;
-    *joined = d->is_complex = true;
-    le_device_contract_finish(before->device->contract);
+    *joined = find_complex(call, g, action, d);
+    leat_status status = *joined ? use_if_faster(call, g, action, d, joined) : LEAT_OK;
+    if (status != LEAT_OK || !*joined)
+        return status;
+    le_device_work_finish(before);
+    before->device = LE_NEW(g->arena, struct le_device_work);
     before->device->also[before->device->also_count++] = action;
     action->joined_to = before;
     return use(call, g, before, d);
@@ -218,23 +257,14 @@ static leat_status join_parts(struct leat_call *call, struct le_plan_step *g, st
 
 leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
-    if (action->generated->kind != LE_STAGE_CONTRACT || !can_contract(call, action->stage, g->arena, d))
+    if (action->generated->kind != LE_STAGE_CONTRACT)
         return LEAT_OK;
-    bool faster, joined;
-    leat_status status = join_parts(call, g, action, &joined);
-    if (status != LEAT_OK || joined)
+    bool used;
+    leat_status status = join_parts(call, g, action, &used);
+    if (status != LEAT_OK || used || !can_contract(call, action->stage, g->arena, d))
         return status;
-    status = is_faster(call, g, action, d, &faster);
-    if (status != LEAT_OK || !faster)
-        return status;
-    status = le_device_product_open(call->home.device);
-    if (status == LEAT_UNSUPPORTED) { /* no library on this machine: kernels compute it */
-        le_errors_clear();
-        return LEAT_OK;
-    }
-    if (status != LEAT_OK)
-        return status;
-    return use(call, g, action, d);
+    status = use_if_faster(call, g, action, d, &used);
+    return status == LEAT_OK && used ? use(call, g, action, d) : status;
 }
 
 static bool is_load(const struct le_node *node) {
