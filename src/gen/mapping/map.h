@@ -12,6 +12,7 @@
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 128, MAP_THREADS = 256 };
 enum { MAP_ROWS_DOWN = 8 }; /* ROWS: threads below each other that follow each other, where rows are wide */
+enum { MAP_GATHERS_MAX = LE_NEAR_MAX };
 enum { MAP_SHIFT_MAX = 8 }; /* elements between reads that share what they read */
 enum { MAP_RESULTS_MAX = 1 + LE_ALSO_MAX };
 enum { MAP_DEAR_COST = 256, MAP_WINDOW_COST = 2048 }; /* cost of one thread's work, in additions; with windows */
@@ -56,6 +57,12 @@ struct map_stream {
     struct map_pair pair;             /* one array has what both streams read */
     bool tile;                        /* read along the row axis and transposed in shared memory */
     struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a tile, if it has any */
+};
+/* A load whose other subscripts say in which row of the array a vector lies (map_gather.c). axis: the array's, along
+ * which it lies */
+struct map_gather {
+    struct le_node *load;
+    int axis;
 };
 /* A load in the terms of a window (map_window.c): columns lie along the inner axis and the walk's last index, rows
  * along the row axis and the index before it, or the last one. */
@@ -112,6 +119,8 @@ struct map {
     int result_count;
     struct map_stream streams[MAP_STREAMS_MAX];
     int stream_count;
+    struct map_gather gathers[MAP_GATHERS_MAX];
+    int gather_count;
     struct map_walk walks[MAP_WALKS_MAX]; /* inner ones before those that need their totals */
     int walk_count;
     bool walks_guarded;       /* what they read is checked now */
@@ -223,6 +232,10 @@ bool le_map_can_check_axes(const struct map *m, const struct le_node *load);
 bool le_map_stays_inside(const struct map *m, const struct le_node *load, int d);
 /* Whether a vector from that column on is either all inside along its axis, or all outside. */
 bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int column);
+
+/* map_gather.c: finds the gathers, once the width is set; reads their rows for the elements of one unrolled iteration */
+void le_map_find_gathers(struct map *m);
+void le_map_read_gathers(struct map *m, const struct map_spot *at);
 
 /* map_pairs.c: sets `pair` of streams and results, and `paired` */
 void le_map_find_pairs(struct map *m);

@@ -415,7 +415,9 @@ void le_map_make_twice(struct map *m, struct le_block *block, bool has_quick_way
 static void make_known(struct map *m, struct le_block *block, void *user) {
     const enum map_which *which = user;
     struct map_spot at = open_known(m, block, *which);
+    le_map_read_gathers(m, &at);
     make_element(m, &at);
+    m->c.near_count = 0;
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 
@@ -554,6 +556,7 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
         m->splits = m->guards = m->only_guards = false;
     else if (!m->guards)
         m->shifts_rows = m->shifts_columns = false;
+    le_map_find_gathers(m);
     le_map_places(m);
     if (m->only_guards)
         make_guarded(m, m->body);

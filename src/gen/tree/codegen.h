@@ -41,6 +41,12 @@ struct parameter {
     struct le_argument argument;
 };
 
+enum { LE_NEAR_MAX = 4 };
+/* A load, and the local element that has its value if its subscripts are in range. */
+struct codegen_near {
+    const struct le_node *load;
+    struct le_expression *element;
+};
 struct codegen {
     const struct le_device_kernel_job *job;
     struct le_ir *ir;
@@ -75,6 +81,8 @@ struct codegen {
     struct le_safety safety;     /* its space: the indices' ranges where code is made now */
     int moment, moments, branches; /* moment: of what changes variables or arrays the last */
     bool may_fault, may_note;
+    struct codegen_near near[LE_NEAR_MAX]; /* loads that were read ahead, but have to be checked */
+    int near_count;
     enum le_meet meet;            /* of an EACH */
     struct le_variable **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */
     leat_status status;

@@ -204,11 +204,20 @@ static struct le_expression *load_scalar(struct codegen *c, const struct le_node
     return le_let(c->tree, c->root, le_codegen_value_name(c, node->value), x);
 }
 
+/* What a load reads if its subscripts are in range. */
+static struct le_expression *read_of(const struct access *a, const struct le_node *load) {
+    const struct codegen *c = a->c;
+    for (int k = 0; k < c->near_count; k++)
+        if (c->near[k].load == load)
+            return c->near[k].element;
+    return element_at(a);
+}
+
 static struct le_expression *load_asking(struct access *a, struct le_node *node, struct le_block *block,
                                          struct le_variable *outside) {
     struct codegen *c = a->c;
     struct le_kernel_tree *t = c->tree;
-    struct le_expression *x = le_codegen_from_memory(c, element_at(a), node->type);
+    struct le_expression *x = le_codegen_from_memory(c, read_of(a, node), node->type);
     if (node->edge == LE_EDGE_FILL) {
         struct le_expression *fill = le_codegen_wide(c, le_codegen_node(c, node->fill, block, NULL));
         return le_let(t, block, a->name, le_ktree_select(t, all_inside(a), x, fill));
@@ -242,7 +251,7 @@ struct le_expression *le_codegen_load(struct codegen *c, struct le_node *node, s
     a.array = array_of(c, node->value);
     if (asks(&a))
         return load_asking(&a, node, block, outside);
-    return le_let(c->tree, block, a.name, le_codegen_from_memory(c, element_at(&a), node->type));
+    return le_let(c->tree, block, a.name, le_codegen_from_memory(c, read_of(&a, node), node->type));
 }
 
 /* ---- loads in parts */
