@@ -127,6 +127,12 @@ foreach(part 0 1)
   endif()
 endforeach()
 set_property(TEST tests/programs/sim_1 APPEND PROPERTY ENVIRONMENT LEAT_SIM_MULTIPROCESSORS=132) # the kernels that an H100 gets
+leat_test(tests/programs/sim_gathered_rows run_programs --device sim --only 1/8 ${PROJECT_SOURCE_DIR}/tests/programs/gathered_rows.txt)
+set_tests_properties(tests/programs/sim_gathered_rows PROPERTIES LABELS once)
+set_property(TEST tests/programs/sim_gathered_rows APPEND PROPERTY ENVIRONMENT LEAT_SIM_MULTIPROCESSORS=132)
+if(NOT LEAT_CXX)
+  set_tests_properties(tests/programs/sim_gathered_rows PROPERTIES DISABLED ON)
+endif()
 # Products that sim's library computes, with copies of operands. One takes seconds.
 leat_test(tests/programs/sim_products_orders run_programs --device sim --only 2/14 ${PROJECT_SOURCE_DIR}/tests/programs/products_orders.txt)
 set_tests_properties(tests/programs/sim_products_orders PROPERTIES LABELS once)

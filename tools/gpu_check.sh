@@ -36,7 +36,7 @@ if ! build_all >"$build.log" 2>&1; then
 fi
 rm -rf "$logs" && mkdir -p "$logs/sanitizer"
 : >"$logs/tests.txt"
-LEAT_CACHE_DIR=$(cd "$build" && pwd)/cache # as the tests
+LEAT_CACHE_DIR=$PWD/build/cache # as the tests
 export LEAT_CACHE_DIR LEAT_TEST_CUDA=1
 
 # left MOST: prints the seconds that are left, at most MOST
@@ -49,7 +49,7 @@ left() {
 
 # ---- compute-sanitizer: programs of small arrays with every kind of kernel, in slices
 
-kinds="examples corners operators_bool reductions_bodies blocks_moves complex_defs scatters each_stores large"
+kinds="examples corners operators_bool reductions_bodies blocks_moves complex_defs scatters each_stores large windows_across ragged joined gathered_rows"
 slices=$jobs
 part=${CHECK_PART:-1} # run one in this many programs
 
