@@ -233,7 +233,8 @@ bool le_map_stays_inside(const struct map *m, const struct le_node *load, int d)
 /* Whether a vector from that column on is either all inside along its axis, or all outside. */
 bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int column);
 
-/* map_gather.c: finds the gathers, once the width is set; reads their rows for the elements of one unrolled iteration */
+/* map_gather.c: finds the gathers, once the width is set; reads their rows for the elements of one unrolled iteration
+ */
 void le_map_find_gathers(struct map *m);
 void le_map_read_gathers(struct map *m, const struct map_spot *at);
 

@@ -65,11 +65,8 @@ static unsigned unsafe_axes(const struct map *m, const struct map_gather *g) {
 
 static void read_row(struct map *m, const struct map_gather *g, const struct map_spot *at, struct le_variable *row) {
     struct le_kernel_tree *t = m->c.tree;
-    const struct le_near near = {.load = g->load,
-                                 .row_axis = -1,
-                                 .column_axis = g->axis,
-                                 .span = m->width,
-                                 .checked = unsafe_axes(m, g)};
+    const struct le_near near = {
+        .load = g->load, .row_axis = -1, .column_axis = g->axis, .span = m->width, .checked = unsafe_axes(m, g)};
     struct le_expression *inside;
     struct le_block *base = le_ktree_open(t, at->turns);
     le_map_bind_inner(m, base, at->turn, le_ktree_int(t, 0));
@@ -87,7 +84,8 @@ void le_map_read_gathers(struct map *m, const struct map_spot *at) {
         struct le_variable *row =
             le_map_declare_rows(m, at->turns, name, (int)c->ir->values.at[g->load->value].type, 1, m->width, true);
         read_row(m, g, at, row);
-        c->near[k] = (struct codegen_near){g->load, le_ktree_element2(c->tree, row, le_ktree_int(c->tree, 0), at->element)};
+        c->near[k] =
+            (struct codegen_near){g->load, le_ktree_element2(c->tree, row, le_ktree_int(c->tree, 0), at->element)};
     }
     c->near_count = m->gather_count;
     if (m->gather_count > 0)

@@ -15,6 +15,8 @@
 #define HALVES_PER_SECOND  5e14   /* the same of 16-bit floats */
 #define OURS_PER_SECOND    1e13   /* of our own kernels, whose operands are in any order */
 #define CALL_SECONDS       4e-6
+#define TERM_SECONDS       1e-8 /* of a block's sum of f32, which waits for each term */
+#define TERMS_AT_ONCE      256  /* that long sums are divided into */
 #define TILE               64 /* rows and columns that a multiprocessor of the device computes at least */
 #define SHORT_MIN          16 /* least rows, columns and terms */
 #define BATCH_MAX          65535
@@ -158,7 +160,8 @@ static double product_seconds(const struct le_contract *c, const struct arrangem
     if (le_type_is_complex(c->array_type))
         operations *= 4;
     double one = fmax(operations / rate, bytes / BYTES_PER_SECOND);
-    return one * (double)a->batch.total * c->form.product_count;
+    double waits = c->array_type == LE_F32 ? fmin(terms, TERMS_AT_ONCE) * TERM_SECONDS : 0;
+    return (one * (double)a->batch.total + waits) * c->form.product_count;
 }
 
 double le_contract_our_seconds(const struct le_contract *c) {
