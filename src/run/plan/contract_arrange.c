@@ -17,8 +17,8 @@
 #define CALL_SECONDS       4e-6
 #define TERM_SECONDS       1e-8 /* of a block's sum of f32, which waits for each term */
 #define TERMS_AT_ONCE      256  /* that long sums are divided into */
-#define TILE               64 /* rows and columns that a multiprocessor of the device computes at least */
-#define SHORT_MIN          16 /* least rows, columns and terms */
+#define TILE               64   /* rows and columns that a multiprocessor of the device computes at least */
+#define SHORT_MIN          16   /* least rows, columns and terms */
 #define BATCH_MAX          65535
 #define CALLS_MAX          64 /* calls of the library for one stage */
 #define LOOPS_OUT_MAX      4  /* loops of the rows, and of the columns, that may become loops of the batch */
