@@ -149,7 +149,10 @@ leat_status leat_call_result_name(leat_call *call, size_t k, const char **name) 
     return LEAT_OK;
 }
 
-static leat_status give_text(leat_status status, struct le_text *out, char **text) {
+/* What was printed, once no work uses memory of the caller's: the inputs were bound as for a run. */
+static leat_status give_text(leat_call *call, leat_status status, struct le_text *out, char **text) {
+    if (call->device)
+        le_call_drain(call);
     le_text_add(out, "%s", "");
     if (status == LEAT_OK && out->failed)
         status = le_fail_out_of_memory(out->capacity);
@@ -169,7 +172,7 @@ leat_status leat_call_show(leat_call *call, leat_form form, char **text) {
         return le_fail(LEAT_INVALID, "%d is not a form", (int)form);
     if (form >= LEAT_FORM_CUDA)
         return leat_call_show_code(call, form, NULL, text);
-    return give_text(le_plan_show(call, form, &out), &out, text);
+    return give_text(call, le_plan_show(call, form, &out), &out, text);
 }
 
 leat_status leat_call_show_code(leat_call *call, leat_form form, const char *architecture, char **text) {
@@ -178,7 +181,7 @@ leat_status leat_call_show_code(leat_call *call, leat_form form, const char *arc
     LE_CHECK_POINTER(text);
     if (form < LEAT_FORM_CUDA || form > LEAT_FORM_KERNEL)
         return le_fail(LEAT_INVALID, "%d is not a form of code", (int)form);
-    return give_text(le_code_show(call, form, architecture, &out), &out, text);
+    return give_text(call, le_code_show(call, form, architecture, &out), &out, text);
 }
 
 leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text) {
@@ -186,7 +189,7 @@ leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text) 
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(pass);
     LE_CHECK_POINTER(text);
-    return give_text(le_pass_show(call, pass, &out), &out, text);
+    return give_text(call, le_pass_show(call, pass, &out), &out, text);
 }
 
 static leat_status bind_value(leat_call *call, const leat_binding *b) {

@@ -261,35 +261,65 @@ static void close_region(void *region) {
     assert_int_equal(mprotect(region, LARGE_BYTES, PROT_NONE), 0);
 }
 
-/* The run uploads x after slow work in its stream, then finds that its result is too large. */
-static void test_failure(void **state) {
-    (void)state;
-    const leat_options options = {.memory_cap_bytes = 64u << 20};
-    leat_context *ctx = open_device(&options);
-    leat_call *slow = new_call(ctx, "y = sum(i in 0..n: sin(f64(i)))"),
-              *call = new_call(ctx, "y[i,j] = x[i] * j where j in 0..100");
-    void *region = mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* A call whose input x is a region of the caller's that is uploaded after slow work in the same stream. */
+struct late_upload {
+    leat_context *ctx;
+    leat_call *slow, *call;
+    void *region;
+};
+
+static struct late_upload begin_late_upload(const leat_options *options, const char *text) {
+    struct late_upload u = {.ctx = open_device(options)};
+    u.slow = new_call(u.ctx, "y = sum(i in 0..n: sin(f64(i)))");
+    u.call = new_call(u.ctx, text);
+    u.region = mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const leat_description x = {.dtype = LEAT_F32,
                                 .rank = 1,
                                 .shape = {LARGE_BYTES / sizeof(float)},
                                 .strides = {1},
-                                .data = region,
+                                .data = u.region,
                                 .memory = LEAT_MEMORY_HOST};
+    assert_true(u.region != MAP_FAILED);
+    assert_ok(leat_call_set_i64_at(u.slow, 0, 1000));
+    assert_ok(leat_call_run(u.slow, NULL, NULL)); /* compiles it */
+    assert_ok(leat_call_set_i64_at(u.slow, 0, 3000000));
+    assert_ok(leat_call_run(u.slow, NULL, NULL));
+    assert_ok(leat_call_set_memory_at(u.call, 0, &x));
+    return u;
+}
+
+static void end_late_upload(struct late_upload *u) {
+    close_region(u->region);
+    assert_ok(leat_context_synchronize(u->ctx));
+    munmap(u->region, LARGE_BYTES);
+    leat_call_free(u->call);
+    leat_call_free(u->slow);
+    leat_close(u->ctx);
+}
+
+/* The run uploads x, then finds that its result is too large. */
+static void test_failure(void **state) {
+    (void)state;
+    const leat_options options = {.memory_cap_bytes = 64u << 20};
+    struct late_upload u = begin_late_upload(&options, "y[i,j] = x[i] * j where j in 0..100");
     leat_ticket ticket = {77, 77};
-    assert_true(region != MAP_FAILED);
-    assert_ok(leat_call_set_i64_at(slow, 0, 1000));
-    assert_ok(leat_call_run(slow, NULL, NULL)); /* compiles it */
-    assert_ok(leat_call_set_i64_at(slow, 0, 3000000));
-    assert_ok(leat_call_run(slow, NULL, NULL));
-    assert_ok(leat_call_set_memory_at(call, 0, &x));
-    assert_status(leat_call_run(call, NULL, &ticket), LEAT_OUT_OF_MEMORY);
-    close_region(region);
+    assert_status(leat_call_run(u.call, NULL, &ticket), LEAT_OUT_OF_MEMORY);
     assert_true(ticket.stream_id == 77 && ticket.number == 77);
-    assert_ok(leat_context_synchronize(ctx));
-    munmap(region, LARGE_BYTES);
-    leat_call_free(call);
-    leat_call_free(slow);
-    leat_close(ctx);
+    end_late_upload(&u);
+}
+
+/* To show a plan, inputs are bound as for a run; afterwards nothing uses their memory. */
+static void test_show(void **state) {
+    (void)state;
+    static const leat_form forms[] = {LEAT_FORM_PLAN, LEAT_FORM_CUDA};
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        struct late_upload u = begin_late_upload(NULL, "y[i] = x[i] * 2");
+        char *text = NULL;
+        if (forms[k] != LEAT_FORM_CUDA || !on_cpu())
+            assert_ok(leat_call_show(u.call, forms[k], &text));
+        leat_memory_free(text);
+        end_late_upload(&u);
+    }
 }
 
 /* A taken result belongs to the caller alone: the call has none, and its memory is free when the caller frees it. */
@@ -378,8 +408,8 @@ static void test_errors(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_exchanged), cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_layouts), cmocka_unit_test(test_failure),   cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_failure),   cmocka_unit_test(test_show),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_taken),
     };
     return start(argc, argv) ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }
