@@ -189,10 +189,10 @@ double le_reuse_seconds(const struct reuse *r, const struct reuse_tile *tile, co
 }
 
 struct reuse_work le_reuse_work(struct reuse *r) {
-    return (struct reuse_work){
-        .operations = operations_of(r),
-        .outside = outside_of(r),
-        .bytes = le_cost_bytes(r->c.job, (struct le_node *const[]){r->c.stage->node}, 1, r->columns.lines.at[0])};
+    return (struct reuse_work){.operations = operations_of(r),
+                               .outside = outside_of(r),
+                               .bytes = le_cost_bytes(r->c.job, (struct le_node *const[]){r->c.stage->node}, 1,
+                                                      -1)}; /* all of a sector is used */
 }
 
 struct reuse_tile le_reuse_best_tile(const struct reuse *r, const struct reuse_work *work, double *seconds) {
