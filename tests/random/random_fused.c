@@ -43,7 +43,7 @@ struct program {
 static void need(leat_status status, const char *what) {
     if (!status)
         return;
-    fprintf(stderr, "%s: %s\n", what, leat_status_name(status));
+    fprintf(stderr, "%s: %s: %s\n", what, leat_status_name(status), leat_error_text(NULL));
     exit(1);
 }
 
@@ -433,7 +433,7 @@ int main(int argument_count, char **arguments) {
     if (argument_count == 3 && strcmp(arguments[1], "show") == 0) {
         static struct program p;
         make_program(&p, strtoull(arguments[2], NULL, 10));
-        printf("%s", p.text);
+        printf("%s# n = %lld, m = %lld\n", p.text, (long long)p.rows, (long long)p.columns);
         return 0;
     }
     if (argument_count < 2 || argument_count > 3) {
