@@ -1,5 +1,11 @@
 # Each src/**/NAME_test.c and tests/api/NAME.c is a cmocka program, linked to the static library, and one test.
-set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${PROJECT_SOURCE_DIR}/build/cache"
+# The builds below the source's build folder share the kernels that are compiled for sim.
+cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE leat_builds_inside)
+set(leat_test_cache "${CMAKE_CURRENT_BINARY_DIR}/cache")
+if(leat_builds_inside)
+  set(leat_test_cache "${PROJECT_SOURCE_DIR}/build/cache")
+endif()
+set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${leat_test_cache}"
     "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
 
 # Test code runs once, so optimising it fully costs more time than it saves, except in tests that compute a lot.

@@ -38,7 +38,10 @@ static bool chooses_row(const struct map *m, const struct le_node *load, int alo
 static void find_gather(struct le_node *node, void *user) {
     struct map *m = user;
     struct map_place p;
-    if (node->kind != LE_NODE_LOAD || m->gather_count == MAP_GATHERS_MAX || node->operand_count == 0 ||
+    bool known = false; /* another result reads it, too */
+    for (int k = 0; k < m->gather_count; k++)
+        known |= m->gathers[k].load == node;
+    if (known || node->kind != LE_NODE_LOAD || m->gather_count == MAP_GATHERS_MAX || node->operand_count == 0 ||
         le_map_is_plain(m, node, &p))
         return;
     const int d = vector_axis(m, node);

@@ -295,10 +295,13 @@ struct le_expression *le_codegen_near(struct codegen *c, const struct le_near *n
     begin_access(&a, c, load->value, load->operand_count, load->stretch);
     a.along = near->column_axis;
     a.span = near->span;
+    const bool inside_another = c->safety.in_subscript;
     for (int d = 0; d < a.rank; d++) {
         if (le_address_is_stretched(&address, d))
             continue;
+        c->safety.in_subscript = true;
         a.subscript[d] = le_codegen_node(c, load->operands[d], block, NULL);
+        c->safety.in_subscript = inside_another;
         if (d == near->row_axis)
             a.subscript[d] = le_plus(c->tree, a.subscript[d], near->row);
         if (d == near->column_axis)

@@ -1,20 +1,16 @@
-/* See device_run.h: CONTRACT stages that a device's library computes, because they are large and the library can read
- * their operands in place, or copies of them in another order. Kernels compute all others. Kernels also compute a stage
- * if at run time a factor is 0 or not on the host: a library does not read what it multiplies by zero, although that
- * may be a NaN. Products of complex arrays are two stages, one for each part, and one call of the library if each array
- * has its parts side by side. */
+/* See device_run.h: CONTRACT stages that a device's library computes, because they are large enough and the library can
+ * read their operands in place, or copies of them in another order. Kernels compute all others. Kernels also compute a
+ * stage if at run time a factor is 0 or not on the host: a library does not read what it multiplies by zero, although
+ * that may be a NaN. Products of complex arrays are two stages, one for each part, and one call of the library if each
+ * array has its parts side by side. */
 #include "base/text.h"
 #include "run/plan/contraction.h"
 #include "run/device/device_run.h"
 #include <limits.h>
 
 /* Multiply-adds of 256 x 256 x 128. Smaller stages take our kernels a few microseconds, so loading a library of half a
- * GB would not pay. Only extents, layouts and types decide, not what ran before, so that results do not depend on that.
- */
-#define WORK_MIN ((int64_t)1 << 23)
-
-/* Multiply-adds of 256 x 256 x 128. Smaller stages take our kernels a few microseconds, so loading a library of half a
- * GB would not pay. Only extents, layouts and types decide, not what ran before, so that results do not depend on that.
+ * GB would not pay. What ran before does not decide, so that results do not depend on that: only extents, layouts,
+ * types and the device do.
  */
 #define WORK_MIN ((int64_t)1 << 23)
 
@@ -40,9 +36,10 @@ struct le_device_contract {
 
 /* ---- planning */
 
+/* Multiply-adds of a real product; of a product of complex numbers, those of one part. */
 static double work_of(const struct le_contract *c) {
     return (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total *
-           c->form.product_count;
+           (le_type_is_complex(c->array_type) ? 2 : c->form.product_count);
 }
 
 static bool pays_library(const struct le_contract *c) {
@@ -180,7 +177,8 @@ void le_device_contract_finish(struct le_device_contract *d) {
 }
 
 /* What is small, copied or takes several calls must be faster than our own kernels are predicted to be. The mappings'
- * models know little of large operands in any order, so the larger prediction counts for them. */
+ * models know little of operands in any order, so for large ones the larger prediction counts. The kernels of both
+ * parts of a complex product take as long as each other. */
 static leat_status is_faster(struct leat_call *call, struct le_plan_step *g, const struct le_action *action,
                              const struct le_device_contract *d, bool *faster) {
     const bool is_large = work_of(&d->c) >= (double)LARGE_WORK;
@@ -189,7 +187,7 @@ static leat_status is_faster(struct leat_call *call, struct le_plan_step *g, con
     if (*faster)
         return LEAT_OK;
     leat_status status = le_device_predict(call, g, action, &predicted);
-    *faster = status == LEAT_OK && d->copies.seconds < predicted;
+    *faster = status == LEAT_OK && d->copies.seconds < (d->is_complex ? 2 : 1) * predicted;
     return status;
 }
 

@@ -346,7 +346,7 @@ leat_status le_device_plan(struct leat_call *call, struct le_plan_step *g, struc
         return status;
     status = le_device_contract_plan(call, g, action);
     const struct le_device_contract *contract = action->device->contract;
-    if (status != LEAT_OK || (contract && le_device_contract_is_sure(contract)))
+    if (status != LEAT_OK || action->joined_to || (contract && le_device_contract_is_sure(contract)))
         return status;
     uint64_t operations = action->operations;
     const struct le_device_facts facts = le_device_facts_of(call);
