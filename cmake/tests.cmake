@@ -133,18 +133,17 @@ foreach(part 0 1)
   endif()
 endforeach()
 set_property(TEST tests/programs/sim_1 APPEND PROPERTY ENVIRONMENT LEAT_SIM_MULTIPROCESSORS=132) # the kernels that an H100 gets
-leat_test(tests/programs/sim_gathered_rows run_programs --device sim --only 1/8 ${PROJECT_SOURCE_DIR}/tests/programs/gathered_rows.txt)
-set_tests_properties(tests/programs/sim_gathered_rows PROPERTIES LABELS once)
-set_property(TEST tests/programs/sim_gathered_rows APPEND PROPERTY ENVIRONMENT LEAT_SIM_MULTIPROCESSORS=132)
-if(NOT LEAT_CXX)
-  set_tests_properties(tests/programs/sim_gathered_rows PROPERTIES DISABLED ON)
-endif()
-# Products that sim's library computes, with copies of operands. One takes seconds.
-leat_test(tests/programs/sim_products_orders run_programs --device sim --only 2/14 ${PROJECT_SOURCE_DIR}/tests/programs/products_orders.txt)
-set_tests_properties(tests/programs/sim_products_orders PROPERTIES LABELS once)
-if(NOT LEAT_CXX)
-  set_tests_properties(tests/programs/sim_products_orders PROPERTIES DISABLED ON)
-endif()
+# One in some of a file's programs, with the kernels of an H100. Of products_orders one takes seconds: sim's library computes it.
+foreach(file_and_part gathered_rows:1/8 products_orders:2/14)
+  string(REGEX MATCH "(.*):(.*)" part ${file_and_part})
+  leat_test(tests/programs/sim_${CMAKE_MATCH_1} run_programs --device sim --only ${CMAKE_MATCH_2}
+            ${PROJECT_SOURCE_DIR}/tests/programs/${CMAKE_MATCH_1}.txt)
+  set_property(TEST tests/programs/sim_${CMAKE_MATCH_1} APPEND PROPERTY ENVIRONMENT LEAT_SIM_MULTIPROCESSORS=132)
+  set_tests_properties(tests/programs/sim_${CMAKE_MATCH_1} PROPERTIES LABELS once)
+  if(NOT LEAT_CXX)
+    set_tests_properties(tests/programs/sim_${CMAKE_MATCH_1} PROPERTIES DISABLED ON)
+  endif()
+endforeach()
 # The texts of kernels: read back, verified and printed as CUDA C. Without --only: of all programs.
 leat_test(tests/programs/kernel_texts run_programs --device sim --show check --only 3/40 ${program_files})
 # With the interpreter, where it can run the program, and sim's checks.

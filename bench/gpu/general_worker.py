@@ -11,10 +11,9 @@ import numpy as np
 
 import general_work
 import general_works
-from program_worker import Timer, agree, fingerprint, say, told
+from program_worker import SHORT_US, Timer, agree, fingerprint, say, told
 
-IN_GRAPH = ', in a graph'
-GRAPH_BELOW = 300  # us: what takes less is also measured as a CUDA graph, because the host may be slower than the device
+IN_GRAPH = ', in a graph'  # short ways are also measured as a CUDA graph, because the host may be slower than the device
 
 
 def options():
@@ -70,7 +69,7 @@ class Worker:
                 if self.peer.is_leat:
                     np.savez(self.path(case), **made)
                 times[label] = None if self.o.dry else self.timer.device(f)
-                if times[label] and times[label] < GRAPH_BELOW and hasattr(self.peer, 'captured'):
+                if times[label] and times[label] < SHORT_US and hasattr(self.peer, 'captured'):
                     try:
                         in_graph = label + IN_GRAPH
                         times[in_graph] = self.timer.graph(f, lambda made: want[0] is None or self.check(shown(self.peer.fetch(made)), want, case))

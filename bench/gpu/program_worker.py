@@ -49,6 +49,9 @@ def agree(got, want, tolerance):
     return None
 
 
+SHORT_US, BATCH = 300, 20  # what takes less is measured in batches of so many runs
+
+
 class Timer:
     """Medians, in us. quick: of fewer runs."""
 
@@ -75,15 +78,15 @@ class Timer:
     def device(self, f):
         """Runs one after the other, with the host ahead of the device if possible and events in between. Short ones run in batches."""
         about = self.lasts(f)
-        count, batch = self.repeated(about), 20 if about < 300 else 1
+        count, batch = self.repeated(about), BATCH if about < SHORT_US else 1
         if not hasattr(self.peer, 'mark'):
             return self.wall(f, count, max(batch, 5))
         return self.between_marks(f, count, batch)
 
     def graph(self, f, check):
-        """One of 20 runs that are one CUDA graph: what the device needs if the host costs nothing. check: of the last run's values."""
-        replay, made = self.peer.captured(f, 20)
-        us = self.between_marks(replay, self.repeated(20 * self.lasts(replay)), 1) / 20
+        """A run's share of a CUDA graph of several: what the device needs if the host costs nothing. check: of the last one's values."""
+        replay, made = self.peer.captured(f, BATCH)
+        us = self.between_marks(replay, self.repeated(self.lasts(replay)), 1) / BATCH
         check(made)
         return us
 

@@ -12,7 +12,6 @@
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 128, MAP_THREADS = 256 };
 enum { MAP_ROWS_DOWN = 8 }; /* ROWS: threads below each other that follow each other, where rows are wide */
-enum { MAP_GATHERS_MAX = LE_NEAR_MAX };
 enum { MAP_SHIFT_MAX = 8 }; /* elements between reads that share what they read */
 enum { MAP_RESULTS_MAX = 1 + LE_ALSO_MAX };
 enum { MAP_DEAR_COST = 256, MAP_WINDOW_COST = 2048 }; /* cost of one thread's work, in additions; with windows */
@@ -58,8 +57,7 @@ struct map_stream {
     bool tile;                        /* read along the row axis and transposed in shared memory */
     struct le_variable *array, *part; /* the elements read; part: the thread's vectors of a tile, if it has any */
 };
-/* A load whose other subscripts say in which row of the array a vector lies (map_gather.c). axis: the array's, along
- * which it lies */
+/* A load of a vector that lies along `axis` of the array, in a row that its other subscripts choose (map_gather.c). */
 struct map_gather {
     struct le_node *load;
     int axis;
@@ -119,7 +117,7 @@ struct map {
     int result_count;
     struct map_stream streams[MAP_STREAMS_MAX];
     int stream_count;
-    struct map_gather gathers[MAP_GATHERS_MAX];
+    struct map_gather gathers[LE_AHEAD_MAX];
     int gather_count;
     struct map_walk walks[MAP_WALKS_MAX]; /* inner ones before those that need their totals */
     int walk_count;
@@ -233,8 +231,7 @@ bool le_map_stays_inside(const struct map *m, const struct le_node *load, int d)
 /* Whether a vector from that column on is either all inside along its axis, or all outside. */
 bool le_map_keeps_vectors(const struct map *m, const struct map_stream *s, int column);
 
-/* map_gather.c: finds the gathers, once the width is set; reads their rows for the elements of one unrolled iteration
- */
+/* map_gather.c: finds the gathers, once the width is set; reads their vectors of one unrolled iteration */
 void le_map_find_gathers(struct map *m);
 void le_map_read_gathers(struct map *m, const struct map_spot *at);
 

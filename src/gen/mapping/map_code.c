@@ -417,7 +417,7 @@ static void make_known(struct map *m, struct le_block *block, void *user) {
     struct map_spot at = open_known(m, block, *which);
     le_map_read_gathers(m, &at);
     make_element(m, &at);
-    m->c.near_count = 0;
+    m->c.ahead_count = 0;
     le_ktree_close_to(m->c.tree, at.block, block);
 }
 

@@ -41,7 +41,7 @@ static void find_gather(struct le_node *node, void *user) {
     bool known = false; /* another result reads it, too */
     for (int k = 0; k < m->gather_count; k++)
         known |= m->gathers[k].load == node;
-    if (known || node->kind != LE_NODE_LOAD || m->gather_count == MAP_GATHERS_MAX || node->operand_count == 0 ||
+    if (known || node->kind != LE_NODE_LOAD || m->gather_count == LE_AHEAD_MAX || node->operand_count == 0 ||
         le_map_is_plain(m, node, &p))
         return;
     const int d = vector_axis(m, node);
@@ -87,10 +87,10 @@ void le_map_read_gathers(struct map *m, const struct map_spot *at) {
         struct le_variable *row =
             le_map_declare_rows(m, at->turns, name, (int)c->ir->values.at[g->load->value].type, 1, m->width, true);
         read_row(m, g, at, row);
-        c->near[k] =
-            (struct codegen_near){g->load, le_ktree_element2(c->tree, row, le_ktree_int(c->tree, 0), at->element)};
+        c->ahead[k] =
+            (struct codegen_ahead){g->load, le_ktree_element2(c->tree, row, le_ktree_int(c->tree, 0), at->element)};
     }
-    c->near_count = m->gather_count;
+    c->ahead_count = m->gather_count;
     if (m->gather_count > 0)
         le_map_bind_inner(m, at->block, at->turn, at->element); /* instead of the vector's first element */
 }

@@ -188,11 +188,11 @@ double le_reuse_seconds(const struct reuse *r, const struct reuse_tile *tile, co
     return fmax(seconds, memory);
 }
 
+/* Threads that bring operands to shared memory use all of what lies side by side, so each byte counts once. */
 struct reuse_work le_reuse_work(struct reuse *r) {
     return (struct reuse_work){.operations = operations_of(r),
                                .outside = outside_of(r),
-                               .bytes = le_cost_bytes(r->c.job, (struct le_node *const[]){r->c.stage->node}, 1,
-                                                      -1)}; /* all of a sector is used */
+                               .bytes = le_cost_bytes(r->c.job, (struct le_node *const[]){r->c.stage->node}, 1, -1)};
 }
 
 struct reuse_tile le_reuse_best_tile(const struct reuse *r, const struct reuse_work *work, double *seconds) {

@@ -41,9 +41,10 @@ struct parameter {
     struct le_argument argument;
 };
 
-enum { LE_NEAR_MAX = 4 };
-/* A load, and the local element that has its value if its subscripts are in range. */
-struct codegen_near {
+enum { LE_AHEAD_MAX = 4 };
+/* A load that was read ahead: the local element has its value if its subscripts are in range, which is still checked
+ * where the load is needed. */
+struct codegen_ahead {
     const struct le_node *load;
     struct le_expression *element;
 };
@@ -81,8 +82,8 @@ struct codegen {
     struct le_safety safety;     /* its space: the indices' ranges where code is made now */
     int moment, moments, branches; /* moment: of what changes variables or arrays the last */
     bool may_fault, may_note;
-    struct codegen_near near[LE_NEAR_MAX]; /* loads that were read ahead, but have to be checked */
-    int near_count;
+    struct codegen_ahead ahead[LE_AHEAD_MAX];
+    int ahead_count;
     enum le_meet meet;            /* of an EACH */
     struct le_variable **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */
     leat_status status;

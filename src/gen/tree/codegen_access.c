@@ -207,9 +207,9 @@ static struct le_expression *load_scalar(struct codegen *c, const struct le_node
 /* What a load reads if its subscripts are in range. */
 static struct le_expression *read_of(const struct access *a, const struct le_node *load) {
     const struct codegen *c = a->c;
-    for (int k = 0; k < c->near_count; k++)
-        if (c->near[k].load == load)
-            return c->near[k].element;
+    for (int k = 0; k < c->ahead_count; k++)
+        if (c->ahead[k].load == load)
+            return c->ahead[k].element;
     return element_at(a);
 }
 

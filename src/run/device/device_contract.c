@@ -9,13 +9,11 @@
 #include <limits.h>
 
 /* Multiply-adds of 256 x 256 x 128. Smaller stages take our kernels a few microseconds, so loading a library of half a
- * GB would not pay. What ran before does not decide, so that results do not depend on that: only extents, layouts,
- * types and the device do.
+ * GB would not pay. Extents, layouts, types and the device decide, not what ran before: results do not depend on that.
  */
 #define WORK_MIN ((int64_t)1 << 23)
 
-/* Multiply-adds of 512 x 512 x 512. From here on the library is faster with operands in place, whatever the models say.
- */
+/* Multiply-adds of 512 x 512 x 512. From here on the library is always used for operands in place. */
 #define LARGE_WORK ((int64_t)1 << 27)
 
 /* An operand that is copied in another order. The target's copy is written first, and then the target. */
