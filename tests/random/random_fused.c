@@ -390,6 +390,8 @@ static leat_context *mapped_context(uint64_t seed, const leat_options *options) 
                                            "columns parts=4 chunk=64",
                                            "columns vector=4",
                                            "rows",
+                                           "rows strip=8 vector=4",
+                                           "rows strip=16 cluster=2 vector=2",
                                            "lanes",
                                            "warp",
                                            "block threads=64",

@@ -901,7 +901,8 @@ template <int BLOCKS, class M, int N> __device__ inline M le_cluster_join(M t, M
 //: le_strip_total
 // Of a thread's own terms, which follow each other: LINES of them, or fewer if it has no more than `left`. near(k): the total
 // of term k, of the first NEAR; far(k): of one of the others. Terms behind the end are none; U at once; all powers of two.
-template <class M, int LINES, int NEAR, int U, class Near, class Far>
+// WHOLE: it has all of them or none.
+template <class M, int LINES, int NEAR, int U, bool WHOLE, class Near, class Far>
 __device__ inline M le_strip_total(int left, const Near &near, const Far &far) {
     enum { STEPS = LINES / U, LEVELS = STEPS > 32 ? 6 : STEPS > 16 ? 5 : STEPS > 8 ? 4 : STEPS > 4 ? 3 : 2 };
     if (left <= 0)
@@ -910,7 +911,7 @@ __device__ inline M le_strip_total(int left, const Near &near, const Far &far) {
 #pragma unroll
     for (int k = 0; k < NEAR; k++) {
         const M x = near(k);
-        t[k] = k < left ? x : M::none();
+        t[k] = WHOLE || k < left ? x : M::none();
     }
     M all = le_joined<M, NEAR>(t);
     if (LINES == NEAR)
@@ -923,12 +924,12 @@ __device__ inline M le_strip_total(int left, const Near &near, const Far &far) {
             pending[b] = all;
     unsigned count = NEAR / U;
 #pragma unroll 1
-    for (int first = NEAR; first < LINES && first < left; first += U, count++) {
+    for (int first = NEAR; first < LINES && (WHOLE || first < left); first += U, count++) {
         M some[U];
 #pragma unroll
         for (int k = 0; k < U; k++) {
             const M x = far(first + k);
-            some[k] = first + k < left ? x : M::none();
+            some[k] = WHOLE || first + k < left ? x : M::none();
         }
         M x = le_joined<M, U>(some);
         if (!M::ORDERED) {

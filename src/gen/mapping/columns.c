@@ -199,18 +199,6 @@ static struct le_block *open_one(struct columns *s, struct le_block *block) {
     return le_ktree_open_if(t, block, le_ktree_binary(t, LE_OP_LAND, s->inside, first));
 }
 
-/* Stores the values of the thread's columns, whose totals are known. */
-static void store(struct columns *s, struct le_block *block) {
-    struct le_expression *e;
-    if (s->t->side.width == 1) {
-        le_team_store(s->c, s->t, block, TEAM_ALL);
-        return;
-    }
-    struct le_block *each = le_side_open_each(s->c, &s->t->side, block, &e);
-    le_team_store(s->c, s->t, each, TEAM_ALL);
-    le_ktree_close(s->c->tree, each);
-}
-
 /* ---- one block has all terms of a column */
 
 static void whole_columns(struct columns *s) {
@@ -221,7 +209,7 @@ static void whole_columns(struct columns *s) {
         le_group_know(s->c, g, block, emit_block(s, g, block, le_ktree_int(t, 0), NULL));
     }
     struct le_block *one = open_one(s, block);
-    store(s, one);
+    le_team_store_points(s->c, s->t, one, TEAM_ALL);
     le_ktree_close_to(t, one, s->c->root);
 }
 
@@ -321,7 +309,7 @@ static void cut_columns(struct columns *s, int first, int end) {
     for (int g = first; g < end && end < s->t->group_count; g++)
         keep_totals(s, g, one, totals[g]);
     if (end == s->t->group_count)
-        store(s, one);
+        le_team_store_points(s->c, s->t, one, TEAM_ALL);
     le_ktree_close_to(t, one, s->c->root);
 }
 

@@ -119,6 +119,18 @@ void le_team_store(struct codegen *c, const struct team_stage *t, struct le_bloc
     c->stage = first;
 }
 
+void le_team_store_points(struct codegen *c, const struct team_stage *t, struct le_block *block,
+                          enum team_stages which) {
+    struct le_expression *e;
+    if (t->side.width == 1) {
+        le_team_store(c, t, block, which);
+        return;
+    }
+    struct le_block *each = le_side_open_each(c, &t->side, block, &e);
+    le_team_store(c, t, each, which);
+    le_ktree_close(c->tree, each);
+}
+
 void le_team_store_once(struct codegen *c, const struct team_stage *t, struct le_expression *own) {
     struct le_kernel_tree *tree = c->tree;
     bool some = false;
@@ -127,7 +139,7 @@ void le_team_store_once(struct codegen *c, const struct team_stage *t, struct le
     if (t->rest_count == 0 || !some)
         return;
     struct le_block *one = le_ktree_open_if(tree, c->root, le_ktree_binary(tree, LE_OP_EQ, own, le_ktree_int(tree, 0)));
-    le_team_store(c, t, one, TEAM_ONCE);
+    le_team_store_points(c, t, one, TEAM_ONCE);
     le_ktree_close(tree, one);
 }
 

@@ -220,6 +220,9 @@ void le_side_fill_term(struct codegen *c, const struct group *g, struct le_block
 /* group_reduce.c: the stage and the others that the kernel computes, of which some have no remaining kept indices. */
 enum team_stages { TEAM_ALL, TEAM_ALONG, TEAM_ONCE }; /* all; those with remaining indices; those without */
 void le_team_store(struct codegen *c, const struct team_stage *t, struct le_block *block, enum team_stages which);
+/* The same for all points that the thread has. */
+void le_team_store_points(struct codegen *c, const struct team_stage *t, struct le_block *block,
+                          enum team_stages which);
 /* Where there are remaining indices, one of the team's threads stores the values that do not depend on them. */
 void le_team_store_once(struct codegen *c, const struct team_stage *t, struct le_expression *own);
 

@@ -405,7 +405,10 @@ static void propose_columns(const struct shared_terms *s) {
 
 static leat_status make_rows(const struct le_mapping *m, void *found, struct le_generated_launches *out) {
     struct reduction *r = found;
-    struct strip_wish wish = {.strip = le_mapping_get(m, "strip"), .cluster = le_mapping_get(m, "cluster")};
+    struct strip_wish wish = {.strip = le_mapping_get(m, "strip"),
+                              .cluster = le_mapping_get(m, "cluster"),
+                              .vector = le_mapping_get(m, "vector"),
+                              .threads = le_mapping_get(m, "threads")};
     le_team_rows(&r->c, &r->t, wish, out);
     return r->c.status;
 }
@@ -418,12 +421,13 @@ static int64_t forced_number(const char *forced, const char *name) {
 /* With the strip and cluster that are forced, if they fit; strip 0: rows. */
 static bool find_rows(const struct shared_terms *s, struct row *row) {
     const char *forced = le_mapping_forced(s->search->job->facts->mapping, LE_MAPPING_ROWS);
-    row->wish = (struct strip_wish){forced_number(forced, "strip"), forced_number(forced, "cluster")};
+    row->wish = (struct strip_wish){forced_number(forced, "strip"), forced_number(forced, "cluster"),
+                                    forced_number(forced, "vector"), forced_number(forced, "threads")};
     if (s->r->t.spread > 1)
         return false;
     if (le_row_find(row) && (row->wish.strip <= 0 || row->shape.strip))
         return true;
-    *row = (struct row){.c = row->c, .t = row->t, .wish = {-1, -1}};
+    *row = (struct row){.c = row->c, .t = row->t, .wish = {-1, -1, -1, -1}};
     return le_row_find(row);
 }
 
@@ -448,6 +452,8 @@ static void propose_rows(const struct shared_terms *s) {
     if (shape->strip) {
         le_mapping_set(m, "strip", shape->strip, shape->strip, shape->strip, false);
         le_mapping_set(m, "cluster", shape->cluster, shape->cluster, shape->cluster, false);
+        le_mapping_set(m, "vector", shape->vector, shape->vector, shape->vector, false);
+        le_mapping_set(m, "threads", shape->threads, shape->threads, shape->threads, false);
         bytes *= waste_of_strip(s, &row);
     }
     struct le_cost cost = {.bytes = bytes,

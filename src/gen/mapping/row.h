@@ -6,7 +6,7 @@
 /* row_shape.c: how a row is distributed over thread blocks, registers and shared memory */
 struct row_need {
     int64_t reads;       /* vectors of the row */
-    int words;           /* 32-bit registers for what is kept of one vector */
+    int words;           /* 32-bit registers for what is kept of one vector; of strips, of one element */
     bool is_wide;        /* more than 4 bytes are kept for each element */
     bool are_totals_big; /* totals have more than 4 bytes; of strips, more than 8 */
     /* of strips */
@@ -14,6 +14,8 @@ struct row_need {
     int passes;          /* over the elements, among them that for values */
     bool stores;         /* as much is written as is read */
     int element;         /* bytes of the largest element that is kept */
+    int bytes;           /* of the elements that are kept, in shared memory */
+    int vector_most;     /* neighbouring columns that a thread can have, at most: memory has them side by side */
     size_t totals_bytes; /* upper bound of the totals of all groups in shared memory, for one column */
 };
 struct row_shape {
@@ -24,12 +26,12 @@ struct row_shape {
     int resident;      /* thread blocks of most_threads that are to fit on a multiprocessor */
     size_t far_bytes;  /* dynamic shared memory of a thread block for its other lines */
     /* Columns that a thread block or cluster keeps, side by side (0: a row); each thread has `lines` neighbouring
-     * elements of one of them. */
-    int strip;
+     * elements of one of them, or of `vector` columns that lie side by side. */
+    int strip, vector;
 };
 /* What LEAT_MAPPING, or the mapping that was chosen, says of strips. */
 struct strip_wish {
-    int64_t strip, cluster; /* -1: nothing; strip 0: rows */
+    int64_t strip, cluster, vector, threads; /* -1: nothing; strip 0: rows */
 };
 /* false: the row does not fit on chip */
 bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape);
@@ -48,7 +50,7 @@ struct row {
              [LOADS_MAX]; /* [pass][load]: the pass reads the load. The last pass computes the values. */
     bool kept[LOADS_MAX];
     struct le_variable *objects[LOADS_MAX]; /* objects of type le_kept, by load */
-    int kept_bytes;                         /* kept bytes per element */
+    int kept_bytes, kept_bytes_there;       /* kept bytes per element in registers, and in shared memory */
     /* An expensive node of a group's terms that later passes use, too. It is kept in place of a load that only that
      * node needs: in the load's object or, if its type is another one, in registers of its own, while the load's become
      * free. */
@@ -71,6 +73,7 @@ struct row {
     /* Of strips: terms and values are computed without a branch also for lines that the thread does not have, which are
      * copies of its first one. */
     bool steady;
+    bool whole; /* of strips: a thread has all of its lines or none */
 };
 /* A thread's part of a line. */
 struct row_line {

@@ -2,7 +2,8 @@
  * are computed. */
 #include "gen/mapping/row.h"
 
-#define LATE_COST 8 /* additions: a value that costs more is kept instead of computed again */
+#define LATE_COST    8  /* additions: a value that costs more is kept instead of computed again */
+#define VECTOR_BYTES 16 /* that a thread reads at once */
 
 static bool is_one_axis(struct row *r) {
     const struct team_stage *t = r->t;
@@ -75,8 +76,10 @@ static bool find_loads(struct row *r) {
     for (int k = 0; k < r->load_count; k++) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
         r->kept[k] = passes[k] > 1;
-        if (r->kept[k])
+        if (r->kept[k]) {
             r->kept_bytes += bytes < 4 ? 4 : bytes;
+            r->kept_bytes_there += bytes;
+        }
     }
     return r->kept_bytes > 0;
 }
@@ -216,6 +219,19 @@ static bool find_strip_index(struct row *r) {
     return t->points_count > 0 && le_group_is_across(r->c, &r->all, t->points_at[best]);
 }
 
+/* How many neighbouring columns a thread can have: what it reads and writes of them is a vector each. */
+static int most_vector(struct row *r) {
+    struct le_node target = le_codegen_target(r->c);
+    int index = r->points_at[r->t->points_count - 1];
+    for (int k = 0; k < r->load_count; k++)
+        if (r->kept[k] && !le_node_depends(r->loads[k], index))
+            return 1;
+    int most = le_side_width(r->c, &r->all, index, VECTOR_BYTES);
+    while (most > 1 && r->value && !le_team_is_wide(r->c, &target, &index, most))
+        most /= 2;
+    return most;
+}
+
 static bool find_strip(struct row *r, struct row_need need) {
     bool across = find_strip_index(r);
     if (r->wish.strip == 0 || r->t->points_count == 0 || (r->t->sibling_count > 0 && r->t->rest_count > 0) ||
@@ -230,6 +246,8 @@ static bool find_strip(struct row *r, struct row_need need) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
         need.element = r->kept[k] && bytes > need.element ? bytes : need.element;
     }
+    need.bytes = r->kept_bytes_there;
+    need.vector_most = most_vector(r);
     need.are_totals_big = false;
     for (int g = 0; g < r->t->group_count; g++) {
         need.totals_bytes += le_group_total_bytes(&r->t->groups[g]);
@@ -237,7 +255,11 @@ static bool find_strip(struct row *r, struct row_need need) {
     }
     if (!le_strip_shape(r->c->job->facts, &need, r->wish, &r->shape))
         return false;
-    r->all.width = 1;
+    r->all.width = r->shape.vector;
+    for (int k = 0; k < r->load_count && r->shape.vector > 1; k++)
+        for (int pass = 0; pass <= r->t->group_count;
+             pass++) /* what is the same for all columns is read where it is used */
+            r->read[pass][k] &= le_node_depends(r->loads[k], r->points_at[r->t->points_count - 1]);
     return true;
 }
 
@@ -274,6 +296,7 @@ static void find_strip_ways(struct row *r) {
     if (r->value)
         find_parts(r, r->value, ++r->c->notes->epoch, &parts);
     r->quick = r->steady && parts.quick;
+    r->whole = r->steady && r->all.terms % r->shape.lines == 0;
 }
 
 bool le_row_find(struct row *r) {

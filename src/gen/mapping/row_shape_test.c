@@ -39,6 +39,8 @@ static bool strip_of(const struct le_device_facts *facts, int64_t terms, int64_t
                             .passes = 3,
                             .stores = true,
                             .element = bytes,
+                            .bytes = bytes,
+                            .vector_most = 16 / bytes,
                             .totals_bytes = 32};
     return le_strip_shape(facts, &need, wish, shape);
 }
@@ -46,13 +48,15 @@ static bool strip_of(const struct le_device_facts *facts, int64_t terms, int64_t
 /* Each thread's elements are a power of two, the strip is a sector or more, and all fits the device. */
 static void check_strip(const struct le_device_facts *facts, int64_t terms, int64_t points, int bytes) {
     struct row_shape s;
-    assert_true(strip_of(facts, terms, points, bytes, (struct strip_wish){-1, -1}, &s));
-    assert_true(s.strip * bytes >= 32 && s.threads % s.strip == 0 && s.threads <= 1024);
+    assert_true(strip_of(facts, terms, points, bytes, (struct strip_wish){-1, -1, -1, -1}, &s));
+    assert_true(s.strip * bytes >= 32 && s.strip % s.vector == 0 && s.vector * bytes <= 16);
+    int across = s.strip / s.vector;
+    assert_true(s.threads % across == 0 && s.threads <= 1024);
     assert_true(s.cluster == 1 || facts->capability >= 90);
-    assert_true((int64_t)s.threads / s.strip * s.cluster * s.lines >= terms);
+    assert_true((int64_t)s.threads / across * s.cluster * s.lines >= terms);
     assert_true((s.lines & (s.lines - 1)) == 0 && (s.near & (s.near - 1)) == 0 && s.near <= s.lines && s.near > 0);
     assert_true(s.far_bytes <= facts->shared_most_bytes);
-    assert_true(s.far_bytes >= (size_t)(s.lines - s.near) * (size_t)s.threads * (bytes < 4 ? 4 : (size_t)bytes));
+    assert_true(s.far_bytes >= (size_t)(s.lines - s.near) * (size_t)s.threads * (size_t)(s.vector * bytes));
     assert_true(s.resident >= 1 && s.resident * s.threads <= 1024);
 }
 
@@ -75,12 +79,12 @@ static void long_strips(void **state) {
     (void)state;
     struct le_device_facts facts = facts_of(90, 227 * 1024);
     struct row_shape s;
-    assert_true(strip_of(&facts, 58000, 1024, 4, (struct strip_wish){-1, -1}, &s));
+    assert_true(strip_of(&facts, 58000, 1024, 4, (struct strip_wish){-1, -1, -1, -1}, &s));
     assert_int_equal(s.cluster, 8);
     assert_int_equal(s.strip, 8);
-    assert_false(strip_of(&facts, 70000, 1024, 4, (struct strip_wish){-1, -1}, &s));
+    assert_false(strip_of(&facts, 70000, 1024, 4, (struct strip_wish){-1, -1, -1, -1}, &s));
     facts.capability = 80;
-    assert_false(strip_of(&facts, 58000, 1024, 4, (struct strip_wish){-1, -1}, &s));
+    assert_false(strip_of(&facts, 58000, 1024, 4, (struct strip_wish){-1, -1, -1, -1}, &s));
 }
 
 /* Short columns need no other thread. Of longer ones a cluster keeps strips as wide as a line of memory, with room for
@@ -89,25 +93,26 @@ static void strips_apart(void **state) {
     (void)state;
     struct le_device_facts facts = facts_of(90, 227 * 1024);
     struct row_shape s;
-    assert_true(strip_of(&facts, 8, 1 << 20, 4, (struct strip_wish){-1, -1}, &s));
-    assert_int_equal(s.strip, s.threads);
+    assert_true(strip_of(&facts, 8, 1 << 20, 4, (struct strip_wish){-1, -1, -1, -1}, &s));
+    assert_int_equal(s.strip, s.threads * s.vector);
     assert_int_equal(s.cluster, 1);
-    assert_true(strip_of(&facts, 4096, 1 << 14, 4, (struct strip_wish){-1, -1}, &s));
+    assert_true(strip_of(&facts, 4096, 1 << 14, 4, (struct strip_wish){-1, -1, -1, -1}, &s));
     assert_int_equal(s.strip, 32);
-    assert_int_equal(s.cluster, 8);
-    assert_true(s.resident >= 3);
+    assert_true(s.cluster > 1);
+    assert_int_equal(s.vector, 4);
+    assert_true(s.resident >= 2);
 }
 
 static void wished_strips(void **state) {
     (void)state;
     struct le_device_facts facts = facts_of(90, 227 * 1024);
     struct row_shape s;
-    assert_true(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){2, 4}, &s));
+    assert_true(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){2, 4, -1, -1}, &s));
     assert_int_equal(s.strip, 2);
     assert_int_equal(s.cluster, 4);
-    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){3, 1}, &s));
-    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){8, 16}, &s));
-    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){512, 1}, &s));
+    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){3, 1, -1, -1}, &s));
+    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){8, 16, -1, -1}, &s));
+    assert_false(strip_of(&facts, 1000, 1000, 4, (struct strip_wish){512, 1, -1, -1}, &s));
 }
 
 static void least_clusters(void **state) {

@@ -10,10 +10,15 @@ static int line_step(const struct row *r) {
     return r->shape.strip ? 1 : WARP * r->all.width;
 }
 
+/* Of threads that have several columns. */
+static bool has_side(const struct row *r) {
+    return r->t->side.width > 1;
+}
+
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
-    if (r->steady)
+    if (r->steady && !r->whole)
         turned = le_ktree_select(t, le_row_has(r, number), number, le_ktree_int(t, 0));
     struct le_expression *before = le_times_int(t, turned, line_step(r));
     struct le_expression *at = le_let(t, block, "at", le_plus(t, r->base, before));
@@ -39,6 +44,8 @@ void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library
     struct le_kernel_tree *t = c->tree;
     struct le_block *first = le_ktree_open(t, block);
     le_team_bind_one(c, first, r->all.indices[0], line->at, 0);
+    if (has_side(r))
+        le_team_bind_one(c, first, r->t->side.index, r->t->side.first, 0);
     for (int k = 0; k < r->load_count; k++) {
         if (!r->read[pass][k])
             continue;
@@ -74,8 +81,14 @@ void le_row_know(struct row *r, int pass, struct le_block *each, const struct ro
 
 struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *block, const struct row_line *line,
                                       struct le_expression **e) {
-    struct le_block *each = le_ktree_open_each(r->c->tree, block, "e", r->all.width, e);
-    le_team_bind_one(r->c, each, r->all.indices[0], le_plus(r->c->tree, line->at, *e), 0);
+    struct le_block *each;
+    if (has_side(r)) {
+        le_team_bind_one(r->c, block, r->all.indices[0], line->at, 0);
+        each = le_side_open_each(r->c, &r->t->side, block, e);
+    } else {
+        each = le_ktree_open_each(r->c->tree, block, "e", r->all.width, e);
+        le_team_bind_one(r->c, each, r->all.indices[0], le_plus(r->c->tree, line->at, *e), 0);
+    }
     le_row_know(r, pass, each, line, *e);
     return each;
 }
@@ -86,6 +99,8 @@ void le_row_fetch_line(struct row *r, struct le_block *block, enum le_library_ca
                        struct le_expression *at) {
     struct le_kernel_tree *t = r->c->tree;
     le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
+    if (has_side(r))
+        le_team_bind_one(r->c, block, r->t->side.index, r->t->side.first, 0);
     for (int k = 0; k < r->load_count; k++) {
         if (!r->kept[k])
             continue;
@@ -195,12 +210,13 @@ struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_c
         struct le_block *outside = le_ktree_open_if(t, block, le_ktree_not(t, le_row_has(r, number)));
         le_ktree_close_with(t, outside, le_ktree_call(t, LE_CALL_NONE, g->type, &LE_STATIC_TYPE(g->type), NULL));
     }
-    struct le_variable *some = le_ktree_array(t, block, "some", g->type, LE_KTREE_LOCAL, r->all.width, 0);
+    struct le_variable *some = le_ktree_array(t, block, "some", g->one, LE_KTREE_LOCAL, r->all.width, 0);
     if (r->late && r->late_group == pass)
         late = line_array(r, block, r->late_load, true);
     le_row_get(r, pass, block, get, &line);
     struct le_block *each = le_row_open_elements(r, pass, block, &line, &e);
-    le_ktree_set(t, each, le_ktree_element(t, some, e), le_group_total(c, g, each, le_plus(t, line.at, e)));
+    le_ktree_set(t, each, le_ktree_element(t, some, e),
+                 le_group_total(c, g, each, has_side(r) ? line.at : le_plus(t, line.at, e)));
     if (late)
         le_ktree_set(t, each, le_ktree_element(t, late, e), le_codegen_node(c, r->late, each, NULL));
     le_ktree_close(t, each);
@@ -209,7 +225,12 @@ struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_c
         le_do(t, block, put, NULL, x);
         r->objects[r->late_load] = r->late_object; /* for the passes that follow */
     }
-    le_group_return_joined(c, g, block, some);
+    if (has_side(r)) {
+        struct le_expression *all = le_ktree_use(t, some);
+        le_ktree_close_with(t, block, le_ktree_call(t, LE_CALL_SEVERAL, g->type, &LE_STATIC_TYPE(g->type), &all));
+    } else {
+        le_group_return_joined(c, g, block, some);
+    }
     return function;
 }
 
@@ -219,7 +240,7 @@ struct le_variable *le_row_line_total(struct row *r, int pass, enum le_library_c
 static void emit_one(struct row *r, struct le_expression *own) {
     struct codegen *c = r->c;
     le_ktree_end_if(c->tree, c->root, le_ktree_binary(c->tree, LE_OP_NE, own, le_ktree_int(c->tree, 0)));
-    le_team_store(c, r->t, c->root, TEAM_ALL);
+    le_team_store_points(c, r->t, c->root, TEAM_ALL);
 }
 
 /* Computes how many lines the thread has. Only a warp that has all lines may start in the middle. */
@@ -296,12 +317,15 @@ static struct le_expression *begin_row(struct row *r) {
 }
 
 static const char *describe_shape(const struct row *r) {
-    if (r->shape.strip)
+    if (r->shape.strip) {
+        const char *of_thread =
+            has_side(r) ? le_arena_format(r->c->arena, "%d for each thread and ", r->shape.vector) : "";
         return le_arena_format(r->c->arena,
                                r->shape.cluster > 1
-                                   ? "columns side by side, %d for each cluster of %d blocks, which keep them"
-                                   : "columns side by side, %d for each block, which keeps them",
-                               r->shape.strip, r->shape.cluster);
+                                   ? "columns side by side, %s%d for each cluster of %d blocks, which keep them"
+                                   : "columns side by side, %s%d for each block, which keeps them",
+                               of_thread, r->shape.strip, r->shape.cluster);
+    }
     if (r->shape.cluster > 1)
         return le_arena_format(r->c->arena, "a cluster of %d blocks for each row, which they keep", r->shape.cluster);
     return r->shape.rows > 1 ? "a warp for each row, which it keeps" : "a block for each row, which it keeps";
@@ -318,6 +342,12 @@ bool le_team_rows(struct codegen *c, struct team_stage *t, struct strip_wish wis
     struct row r = {.c = c, .t = t, .wish = wish};
     if (!le_row_find(&r))
         return false;
+    if (r.shape.strip && r.shape.vector > 1) {
+        t->side = (struct side){.index = r.points_at[t->points_count - 1], .width = r.shape.vector};
+        for (int g = 0; g < t->group_count; g++)
+            t->groups[g].side = &t->side;
+        r.all.side = &t->side;
+    }
     c->tree->threads = r.shape.most_threads;
     c->tree->resident = r.shape.resident;
     c->tree->cluster = r.shape.cluster;

@@ -3,7 +3,10 @@
  * subtree. Kept lines in registers are written out, those in shared memory are loops. */
 #include "gen/mapping/row.h"
 
-enum { AT_ONCE = 4 }; /* lines in shared memory that values are computed of before the first one is stored */
+enum {
+    AT_ONCE = 4,        /* lines in shared memory that values are computed of before the first one is stored */
+    VALUES_AT_ONCE = 16 /* of all columns of a thread, that their sums join before they carry */
+};
 
 /* ---- where a thread is */
 
@@ -12,7 +15,8 @@ struct le_expression *le_strip_begin(struct row *r) {
     struct le_kernel_tree *t = c->tree;
     struct le_block *root = c->root;
     const struct row_shape *s = &r->shape;
-    struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X)), *strip = le_ktree_int(t, s->strip);
+    int across = s->strip / s->vector;
+    struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X)), *strip = le_ktree_int(t, across);
     struct le_expression *number = le_ktree_thread(t, LE_BLOCK_X);
     struct le_expression *column = le_let(t, root, "column", le_ktree_remainder(t, thread, strip));
     struct le_expression *part = le_ktree_quotient(t, thread, strip);
@@ -20,12 +24,12 @@ struct le_expression *le_strip_begin(struct row *r) {
         struct le_expression *cluster = le_ktree_int(t, s->cluster);
         struct le_expression *rank = le_to_int(t, le_ktree_remainder(t, number, cluster));
         le_do(t, root, LE_CALL_CLUSTER_ARRIVE, NULL, NULL);
-        part = le_plus(t, le_times_int(t, rank, s->threads / s->strip), part);
+        part = le_plus(t, le_times_int(t, rank, s->threads / across), part);
         number = le_ktree_quotient(t, number, cluster);
     }
     part = le_let(t, root, "part", part);
-    struct le_expression *points = le_codegen_number(c, "points", r->t->points);
-    struct le_expression *own = le_plus(t, le_times_int(t, le_to_long(t, number), s->strip), column);
+    struct le_expression *points = le_codegen_number(c, "points", r->t->points / s->vector);
+    struct le_expression *own = le_plus(t, le_times_int(t, le_to_long(t, number), across), column);
     own = le_let(t, root, "own", own);
     struct le_expression *inside = le_let(t, root, "inside", le_less(t, own, points));
     /* a thread without a column has no lines either, but its indices are those of the last one */
@@ -34,7 +38,7 @@ struct le_expression *le_strip_begin(struct row *r) {
     r->base = le_let(t, root, "base", le_times_int(t, part, s->lines));
     struct le_expression *left = le_minus(t, le_group_count(c, &r->t->groups[0]), r->base), *none = le_ktree_int(t, 0);
     r->left = le_let(t, root, "left", le_ktree_select(t, inside, left, none));
-    le_team_bind(c, root, r->points_at, r->t->points_count, point, r->t->points <= INT32_MAX);
+    le_side_bind(c, &r->t->side, root, r->points_at, r->t->points_count, point, r->t->points <= INT32_MAX);
     return le_let(t, root, "after", le_ktree_select(t, inside, part, le_ktree_int(t, 1)));
 }
 
@@ -83,15 +87,16 @@ static struct le_variable *room_of(struct row *r, const struct group *g, const c
 static struct le_expression *join_threads(struct row *r, const struct group *g, struct le_expression *total) {
     struct le_kernel_tree *t = r->c->tree;
     const struct row_shape *s = &r->shape;
-    if (s->threads > s->strip) {
-        int totals = s->strip < WARP ? s->threads / WARP * s->strip : s->threads;
-        const struct le_static statics[] = {LE_STATIC_NUMBER(s->strip), LE_STATIC_NUMBER(s->threads)};
+    int across = s->strip / s->vector;
+    if (s->threads > across) {
+        int totals = across < WARP ? s->threads / WARP * across : s->threads;
+        const struct le_static statics[] = {LE_STATIC_NUMBER(across), LE_STATIC_NUMBER(s->threads)};
         struct le_expression *x[] = {total, le_ktree_use(t, room_of(r, g, "room", totals))};
         total = le_let(t, r->c->root, "of_block", le_ktree_call(t, LE_CALL_STRIP_JOIN, g->type, statics, x));
     }
     if (s->cluster > 1) {
-        const struct le_static statics[] = {LE_STATIC_NUMBER(s->strip), LE_STATIC_NUMBER(s->cluster)};
-        struct le_expression *x[] = {total, le_ktree_use(t, room_of(r, g, "blocks", s->cluster * s->strip))};
+        const struct le_static statics[] = {LE_STATIC_NUMBER(across), LE_STATIC_NUMBER(s->cluster)};
+        struct le_expression *x[] = {total, le_ktree_use(t, room_of(r, g, "blocks", s->cluster * across))};
         total = le_ktree_call(t, LE_CALL_STRIP_CLUSTER_JOIN, g->type, statics, x);
     }
     return total;
@@ -101,13 +106,18 @@ void le_strip_group(struct row *r, int pass) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct group *g = &r->t->groups[pass];
-    int unroll = le_group_bytes(g) > 4 ? 4 : 8, near = r->shape.near;
+    int unroll = le_group_bytes(g) > 4 ? 4 : 8, near = r->shape.near, vector = r->shape.vector;
     bool is_far = near < r->shape.lines;
+    while (unroll > 1 && unroll * vector > VALUES_AT_ONCE)
+        unroll /= 2;
+    if (vector > 1)
+        le_side_hold(c, g, c->root, g->bodies, g->node_count);
     struct le_variable *of_near = le_row_line_total(r, pass, LE_CALL_KEPT_GET, LE_CALL_KEPT_PUT), *of_far = of_near;
     if (is_far)
         of_far = le_row_line_total(r, pass, LE_CALL_KEPT_GET_FAR, LE_CALL_KEPT_PUT_FAR);
     const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(r->shape.lines),
-                                        LE_STATIC_NUMBER(near), LE_STATIC_NUMBER(unroll < near ? unroll : near)};
+                                        LE_STATIC_NUMBER(near), LE_STATIC_NUMBER(unroll < near ? unroll : near),
+                                        LE_STATIC_NUMBER(r->whole)};
     struct le_expression *x[] = {r->left, le_ktree_use(t, of_near), le_ktree_use(t, of_far)};
     struct le_expression *total = le_ktree_call(t, LE_CALL_STRIP_TOTAL, g->type, statics, x);
     total = le_let(t, c->root, "of_thread", total);
@@ -116,23 +126,31 @@ void le_strip_group(struct row *r, int pass) {
 
 /* ---- values */
 
-static void bind_line(struct row *r, struct le_block *block, enum le_library_call get, struct le_expression *number) {
+/* Reads what values use of a line, and opens a loop over its elements, one of each of the thread's columns. */
+static struct le_block *open_line(struct row *r, struct le_block *block, enum le_library_call get,
+                                  struct le_expression *number, struct le_expression **e) {
     struct row_line line = le_row_line(r, block, number);
     le_row_get(r, r->t->group_count, block, get, &line);
-    le_team_bind_one(r->c, block, r->all.indices[0], line.at, 0);
-    le_row_know(r, r->t->group_count, block, &line, le_ktree_int(r->c->tree, 0));
     le_team_bind_one(r->c, block, r->t->rest_at[0], line.at, 0);
+    return le_row_open_elements(r, r->t->group_count, block, &line, e);
 }
 
-/* Computes and stores the value of a line that the thread has. */
+/* Computes and stores the values of a line that the thread has. */
 static void make_value(struct row *r, struct le_block *block, enum le_library_call get, struct le_expression *number) {
-    bind_line(r, block, get, number);
-    le_codegen_store(r->c, le_codegen_node(r->c, r->value, block, NULL), block);
+    struct le_expression *e;
+    struct le_block *each = open_line(r, block, get, number, &e);
+    le_codegen_store(r->c, le_codegen_node(r->c, r->value, each, NULL), each);
+    le_ktree_close(r->c->tree, each);
 }
 
 static struct le_expression *line_from(struct row *r, struct le_block *block, struct le_expression *first,
                                        struct le_expression *slot) {
     return le_let(r->c->tree, block, "line", le_plus(r->c->tree, first, slot));
+}
+
+/* Opens a block for a line, if the thread has it. */
+static struct le_block *open_if_there(struct row *r, struct le_block *block, struct le_expression *line) {
+    return r->whole ? le_ktree_open(r->c->tree, block) : le_ktree_open_if(r->c->tree, block, le_row_has(r, line));
 }
 
 /* Computes the values of `count` lines from `first` on one by one and exactly, in short code. */
@@ -143,7 +161,7 @@ static void make_apart(struct row *r, struct le_block *block, struct le_expressi
     struct le_block *slots = le_ktree_open_loop(t, block, LE_ROLE_ROLLED, variable, le_ktree_int(t, 0),
                                                 le_ktree_int(t, count), le_ktree_int(t, 1));
     struct le_expression *line = line_from(r, slots, first, le_ktree_use(t, variable));
-    struct le_block *inside = le_ktree_open_if(t, slots, le_row_has(r, line));
+    struct le_block *inside = open_if_there(r, slots, line);
     r->c->rare = inside;
     make_value(r, inside, get, line);
     r->c->rare = NULL;
@@ -156,9 +174,13 @@ static void store_lines(struct row *r, struct le_block *block, struct le_express
     struct le_expression *slot;
     struct le_block *each = le_ktree_open_each(t, block, "slot", out->extents[0], &slot);
     struct le_expression *line = line_from(r, each, first, slot);
-    struct le_block *inside = le_ktree_open_if(t, each, le_row_has(r, line));
+    struct le_block *inside = open_if_there(r, each, line);
     le_team_bind_one(r->c, inside, r->t->rest_at[0], le_plus(t, r->base, line), 0);
-    le_ktree_set(t, inside, le_codegen_trusted_place(r->c, &target, inside), le_ktree_element(t, out, slot));
+    if (r->shape.vector > 1)
+        le_team_bind_one(r->c, inside, r->t->side.index, r->t->side.first, 0);
+    struct le_expression *x[] = {le_ktree_address(t, le_codegen_trusted_place(r->c, &target, inside)),
+                                 le_ktree_element(t, out, slot)};
+    le_do(t, inside, LE_CALL_WRITE, &LE_STATIC_NUMBER(r->shape.vector), x);
     le_ktree_close_to(t, inside, block);
 }
 
@@ -169,18 +191,20 @@ static void make_steady(struct row *r, struct le_block *block, struct le_express
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_node target = le_codegen_target(c);
-    struct le_expression *slot;
+    struct le_expression *slot, *e;
     struct le_variable *out = le_group_array(c, block, &target, "out", count), *usual = NULL;
+    out->extents[1] = r->shape.vector;
+    out->axes = 2;
     if (r->quick)
         usual = le_ktree_declare(t, block, "usual", LE_BOOL, le_ktree_constant(t, LE_BOOL, 1));
-    struct le_block *each = le_ktree_open_each(t, block, "slot", count, &slot);
-    c->quick = usual ? each : NULL;
+    struct le_block *slots = le_ktree_open_each(t, block, "slot", count, &slot);
+    c->quick = usual ? slots : NULL;
     c->usual = usual;
-    bind_line(r, each, get, line_from(r, each, first, slot));
+    struct le_block *each = open_line(r, slots, get, line_from(r, slots, first, slot), &e);
     struct le_expression *x = le_codegen_node(c, r->value, each, NULL);
-    le_ktree_set(t, each, le_ktree_element(t, out, slot), le_codegen_to_memory(c, x, (enum le_type)out->type));
+    le_ktree_set(t, each, le_ktree_element2(t, out, slot, e), le_codegen_to_memory(c, x, (enum le_type)out->type));
     c->quick = NULL;
-    le_ktree_close(t, each);
+    le_ktree_close_to(t, each, block);
     struct le_block *counts = usual ? le_ktree_open_if(t, block, le_ktree_use(t, usual)) : le_ktree_open(t, block);
     store_lines(r, counts, first, out);
     le_ktree_close(t, counts);
@@ -194,7 +218,7 @@ static void make_steady(struct row *r, struct le_block *block, struct le_express
 static void make_near(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *number;
-    int near = r->shape.near, count = r->kept_bytes > 4 ? AT_ONCE : 2 * AT_ONCE;
+    int near = r->shape.near, count = r->kept_bytes > 4 || r->shape.vector > 1 ? AT_ONCE : 2 * AT_ONCE;
     if (!r->steady) {
         struct le_block *lines = le_ktree_open_each(t, r->c->root, "line", near, &number);
         struct le_block *inside = le_ktree_open_if(t, lines, le_row_has(r, number));
@@ -204,7 +228,7 @@ static void make_near(struct row *r) {
     }
     for (int first = 0; first < near; first += count) {
         struct le_expression *from = le_ktree_int(t, first);
-        struct le_block *some = le_ktree_open_if(t, r->c->root, le_row_has(r, from));
+        struct le_block *some = le_ktree_open_if(t, r->c->root, le_less(t, from, r->left));
         make_steady(r, some, from, count < near ? count : near, LE_CALL_KEPT_GET, LE_CALL_KEPT_GET_ANY);
         le_ktree_close(t, some);
     }
@@ -213,6 +237,8 @@ static void make_near(struct row *r) {
 void le_strip_values(struct row *r) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *number, *first;
+    if (r->shape.vector > 1)
+        le_side_hold(r->c, &r->all, r->c->root, &r->value, 1);
     make_near(r);
     if (r->shape.near == r->shape.lines)
         return;
