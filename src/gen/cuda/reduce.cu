@@ -315,13 +315,17 @@ template <class M, int U, class N, class Terms> __device__ inline M le_warp_all(
     return pending.total();
 }
 //: le_room
-template <class M> struct le_room { M at[2][256]; };
+// S totals at once; of fewer than 256 there are no more.
+template <class M, int S> struct le_room {
+    enum { TURNS = S < 256 ? 1 : 2 };
+    M at[TURNS][S];
+};
 //: le_block_total
 // Of any number of terms by a block, in all its threads: its warps take turns at subtrees, and every warp joins those of
 // le_room. Its threads meet.
-template <class M, int LINES, int U, int W, class N, class Terms, class Term>
-__device__ inline M le_block_total(N count, const Terms &terms, const Term &term, le_room<M> &room) {
-    enum { ROOM = 256, STEP = LINES * 32 * W };
+template <class M, int LINES, int U, int W, class N, class Terms, class Term, int ROOM>
+__device__ inline M le_block_total(N count, const Terms &terms, const Term &term, le_room<M, ROOM> &room) {
+    enum { STEP = LINES * 32 * W };
     const int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
     le_pending<M> pending;
     int turn = 0;
@@ -338,8 +342,8 @@ __device__ inline M le_block_total(N count, const Terms &terms, const Term &term
         }
         __syncthreads();
         const M *at = room.at[turn];
-        pending.add(le_warp_lines<M, 8, 8, 1, int>(0, steps, [=](int k) { return at[k]; }));
-        turn ^= 1;
+        pending.add(le_warp_lines<M, ROOM / 32, ROOM / 32, 1, int>(0, steps, [=](int k) { return at[k]; }));
+        turn = (turn + 1) % room.TURNS;
     }
     return pending.total();
 }
@@ -365,7 +369,7 @@ template <class M, int U, int W, class N, class Terms> __device__ inline M le_wa
 // The total of each step of a block, of which there are `steps`; gridDim.x blocks share them.
 template <class M, int LINES, int U, int W, class N, class Terms, class Term>
 __device__ inline void le_grid_parts(N count, int steps, const Terms &terms, const Term &term, M *parts,
-                                     le_room<M> &room) {
+                                     le_room<M, 256> &room) {
     enum { STEP = LINES * 32 * W, TURNS = LINES == 32 && U > 1 ? 32 / U : 1 };
     const int lane = (int)(threadIdx.x & 31), warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
     int turn = 0;

@@ -14,7 +14,7 @@
 static const char text[] =
     "template <class total, int W, class T>\n"
     "__device__ inline void by_block(const T *x, int n, T *out) {\n"
-    "    __shared__ le_room<total> room;\n"
+    "    __shared__ le_room<total, 256> room;\n"
     "    const auto term = [&](int at) -> total { return total::of(x[at]); };\n"
     "    const auto terms = [&](int at) -> total {\n"
     "        T some[W];\n"
@@ -29,7 +29,7 @@ static const char text[] =
     "}\n"
     "template <class total, int W, int LINES, int U, class T>\n"
     "__device__ inline void by_grid(const T *x, long long n, int steps, void *work, unsigned *arrived, T *out) {\n"
-    "    __shared__ le_room<total> room;\n"
+    "    __shared__ le_room<total, 256> room;\n"
     "    total *parts = (total *)work;\n"
     "    const auto term = [&](long long at) -> total { return total::of(x[at]); };\n"
     "    const auto terms = [&](long long at) -> total {\n"

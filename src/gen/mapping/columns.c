@@ -334,7 +334,7 @@ static leat_status make_each(struct columns *s, struct le_generated_launches *ou
     s->c = &own;
     for (int g = 0; g < s->t->group_count; g++) {
         le_codegen_begin(&own, job, stage, g + 1 < s->t->group_count ? "_totals" : "");
-        le_reduce_bounds(&own, s->t, s->threads);
+        le_reduce_bounds(&own, s->t, s->threads, false);
         cut_columns(s, g, g + 1);
         launch(s, out, true);
         first->status = first->status == LEAT_OK ? own.status : first->status;
@@ -358,7 +358,7 @@ leat_status le_reduce_columns(const struct le_mapping *m, void *found, struct le
     s.threads = le_columns_threads(s.t, s.parts);
     s.steps = (le_reduce_terms(s.t) + s.chunk * s.parts - 1) / (s.chunk * s.parts);
     le_reduce_settings(m, s.t);
-    le_reduce_bounds(s.c, s.t, s.threads);
+    le_reduce_bounds(s.c, s.t, s.threads, false);
     bool cut = le_columns_can_cut(s.c, s.t) && s.steps > 1 && s.steps <= GRID_ROWS;
     if (!cut)
         s.chunk = le_columns_whole(s.t, s.parts);

@@ -161,7 +161,7 @@ static void add_to_group(struct group_search *f, struct le_node *node) {
             return;
     struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
     if (!g || g->chain != is_chain(node) || g->node_count == GROUP_NODES ||
-        le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST || !same_ranges(f->c, g, node) ||
+        le_group_room_bytes(g, false) + le_room_bytes(node) > ROOM_MOST || !same_ranges(f->c, g, node) ||
         uses_total(f->c, node, g))
         g = new_group(f, node);
     if (!g)

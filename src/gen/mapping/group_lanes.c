@@ -57,8 +57,8 @@ static struct le_expression *points_of(struct kernel *k) {
 static void begin(struct kernel *k) {
     struct le_kernel_tree *t = k->c->tree;
     struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X)), *lanes = le_ktree_int(t, k->l.lanes);
-    struct le_expression *before =
-        le_times_int(t, le_to_long(t, le_ktree_thread(t, LE_BLOCK_X)), BLOCK_THREADS / k->l.lanes);
+    struct le_expression *in_block = le_ktree_quotient(t, le_ktree_thread(t, LE_THREADS_X), lanes);
+    struct le_expression *before = le_times(t, le_to_long(t, le_ktree_thread(t, LE_BLOCK_X)), in_block);
     struct le_expression *team = le_plus(t, before, le_ktree_quotient(t, thread, lanes));
     k->lane = le_let(t, k->c->root, "lane", le_ktree_remainder(t, thread, lanes));
     k->first = le_let(t, k->c->root, "first", le_times_int(t, team, k->l.rows));
@@ -146,9 +146,11 @@ leat_status le_reduce_lanes(const struct le_mapping *m, void *found, struct le_g
     k.some = le_ktree_array(r->c.tree, r->c.root, "some", g->type, LE_KTREE_LOCAL, k.l.rows * k.l.lines, 0);
     read_lines(&k);
     store_rows(&k);
-    int64_t rows = (int64_t)BLOCK_THREADS / k.l.lanes * k.l.rows;
+    int64_t teams = (r->t.points + k.l.rows - 1) / k.l.rows;
+    int threads = le_codegen_block_threads(&r->c, teams * k.l.lanes, BLOCK_THREADS);
+    int64_t rows = (int64_t)threads / k.l.lanes * k.l.rows;
     const char *how =
         le_arena_format(r->c.arena, "%d lanes of a warp for each row, %d rows at once", k.l.lanes, k.l.rows);
-    le_reduce_launch(&r->c, &r->t, out, BLOCK_THREADS, (r->t.points + rows - 1) / rows, 1, how);
+    le_reduce_launch(&r->c, &r->t, out, threads, (r->t.points + rows - 1) / rows, 1, how);
     return r->c.status;
 }

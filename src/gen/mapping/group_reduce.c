@@ -32,14 +32,14 @@ int le_reduce_room(const struct team_stage *t) {
     return bytes > 12 ? 512 : bytes > 4 ? 768 : 1024;
 }
 
-int le_reduce_resident(const struct team_stage *t, int threads) {
-    int resident = le_reduce_room(t) / threads;
+int le_reduce_resident(const struct team_stage *t, int threads, bool keeps) {
+    int room = le_reduce_room(t), resident = (keeps && room > 512 ? 1024 : room) / threads;
     return resident > 0 ? resident : 1;
 }
 
-void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads) {
+void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads, bool keeps) {
     c->tree->threads = threads;
-    c->tree->resident = le_reduce_resident(t, threads);
+    c->tree->resident = le_reduce_resident(t, threads, keeps);
 }
 
 bool le_team_takes(const struct team_stage *t) {
@@ -73,19 +73,37 @@ static int lines_for(const struct group *g, int warps) {
     return lines;
 }
 
-/* Declares the shared memory in which warps exchange totals. Groups use it in turn, separated by barriers. */
-static struct le_variable *declare_room(struct codegen *c, const struct team_stage *t) {
-    size_t bytes = 0;
-    for (int g = 0; g < t->group_count; g++)
-        bytes = le_group_room_bytes(&t->groups[g]) > bytes ? le_group_room_bytes(&t->groups[g]) : bytes;
-    struct le_variable *room = le_ktree_array(c->tree, c->root, "room", LE_U8, LE_KTREE_SHARED, (int)bytes, 0);
-    c->root->list.at[c->root->list.count - 1]->aligned = true;
-    return room;
+/* Whether warps take so few steps that they leave all totals at once. */
+static bool are_few(const struct team_stage *t, int threads) {
+    for (int g = 0; g < t->group_count; g++) {
+        const struct group *group = &t->groups[g];
+        int64_t step = (int64_t)lines_for(group, threads / WARP) * WARP * group->width;
+        if (group->ragged || group->terms > ROOM_FEW * step)
+            return false;
+    }
+    return true;
 }
 
-static struct le_expression *room_of(struct codegen *c, const struct group *g, struct le_variable *room) {
-    struct le_expression *x = le_ktree_use(c->tree, room);
-    return le_ktree_call(c->tree, LE_CALL_ROOM, LE_KTREE_VOID, &LE_STATIC_TYPE(g->type), &x);
+/* The shared memory in which warps exchange totals. Groups use it in turn, separated by barriers. */
+struct room {
+    struct le_variable *bytes;
+    bool few;
+};
+static struct room declare_room(struct codegen *c, const struct team_stage *t, bool few) {
+    size_t bytes = 0;
+    for (int g = 0; g < t->group_count; g++) {
+        size_t own = le_group_room_bytes(&t->groups[g], few);
+        bytes = own > bytes ? own : bytes;
+    }
+    struct le_variable *room = le_ktree_array(c->tree, c->root, "room", LE_U8, LE_KTREE_SHARED, (int)bytes, 0);
+    c->root->list.at[c->root->list.count - 1]->aligned = true;
+    return (struct room){room, few};
+}
+
+static struct le_expression *room_of(struct codegen *c, const struct group *g, const struct room *room) {
+    const struct le_static statics[] = {LE_STATIC_TYPE(g->type), LE_STATIC_NUMBER(room->few ? ROOM_FEW : ROOM_TOTALS)};
+    struct le_expression *x = le_ktree_use(c->tree, room->bytes);
+    return le_ktree_call(c->tree, LE_CALL_ROOM, LE_KTREE_VOID, statics, &x);
 }
 
 /* Statics of the library's totals: type of totals, lines, vectors read before they are used, width, type of term
@@ -254,7 +272,8 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     int lanes = given ? given : WARP, rows = threads / lanes;
     struct le_expression *own_lanes = le_ktree_int(tree, lanes), *thread = le_ktree_thread(tree, LE_THREAD_X);
     struct le_expression *lane = le_let(tree, c->root, "lane", le_ktree_remainder(tree, own_thread(c), own_lanes));
-    struct le_expression *before = le_times_int(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), rows);
+    struct le_expression *in_block = le_ktree_quotient(tree, le_ktree_thread(tree, LE_THREADS_X), own_lanes);
+    struct le_expression *before = le_times(tree, le_to_long(tree, le_ktree_thread(tree, LE_BLOCK_X)), in_block);
     struct le_expression *point =
         le_let(tree, c->root, "point", le_plus(tree, before, le_ktree_quotient(tree, thread, own_lanes)));
     if (lanes == WARP) {
@@ -270,6 +289,8 @@ leat_status le_reduce_warp(const struct le_mapping *m, void *found, struct le_ge
     }
     make_rest(c, t, lane, lanes);
     const char *how = lanes == WARP ? "a warp for each row" : le_arena_format(c->arena, "%d lanes for each row", lanes);
+    threads = le_codegen_block_threads(c, t->points * lanes, threads);
+    rows = threads / lanes;
     le_reduce_launch(c, t, out, threads, (t->points + rows - 1) / rows, 1, how);
     return c->status;
 }
@@ -285,7 +306,7 @@ int le_reduce_threads(const struct team_stage *t) {
     return threads;
 }
 
-static void emit_block(struct codegen *c, struct group *g, int threads, struct le_variable *room) {
+static void emit_block(struct codegen *c, struct group *g, int threads, const struct room *room) {
     struct le_kernel_tree *t = c->tree;
     le_group_find_bounds(c, g, c->root);
     le_group_stage(c, g, threads / WARP);
@@ -304,13 +325,14 @@ leat_status le_reduce_block(const struct le_mapping *m, void *found, struct le_g
     struct kept_rows kept = {0};
     int threads = (int)le_mapping_get(m, "threads");
     le_reduce_settings(m, t);
-    le_reduce_bounds(c, t, threads);
+    bool keeps = le_mapping_get(m, "kept") && le_kept_find(c, t, &kept);
+    le_reduce_bounds(c, t, threads, keeps);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_X), true);
-    struct le_variable *room = declare_room(c, t);
-    if (le_mapping_get(m, "kept") && le_kept_find(c, t, &kept))
+    if (keeps)
         le_kept_bring(c, t, &kept);
+    struct room room = declare_room(c, t, are_few(t, threads));
     for (int g = 0; g < t->group_count; g++)
-        emit_block(c, &t->groups[g], threads, room);
+        emit_block(c, &t->groups[g], threads, &room);
     make_rest(c, t, own_thread(c), threads);
     le_reduce_launch(c, t, out, threads, t->points, 1,
                      kept.count       ? "a block for each row, in shared memory"
@@ -327,7 +349,8 @@ struct grid {
     struct team_stage *t;
     size_t at_bytes; /* bytes of work memory used so far */
     int64_t most_steps;
-    struct le_variable *room, *parts[GROUPS_MAX];
+    struct room room;
+    struct le_variable *parts[GROUPS_MAX];
     struct le_expression *counts[GROUPS_MAX]; /* number of steps, as parameters */
     int threads;                              /* of a thread block */
     bool are_short;                           /* steps are short, so a thread block computes several */
@@ -369,8 +392,8 @@ static void emit_parts(struct grid *s, int number) {
     if (number > 0)
         le_ktree_barrier(t, c->root);
     struct statics all = statics_of(g, lines, g->chain ? 1 : g->unroll, g->width, le_group_counting(g));
-    struct le_expression *x[] = {le_group_count(c, g),  steps, NULL, NULL, le_ktree_use(t, s->parts[number]),
-                                 room_of(c, g, s->room)};
+    struct le_expression *x[] = {le_group_count(c, g),   steps, NULL, NULL, le_ktree_use(t, s->parts[number]),
+                                 room_of(c, g, &s->room)};
     terms_of(c, g, &x[2]);
     le_do(t, c->root, LE_CALL_GRID_PARTS, all.at, x);
 }
@@ -403,7 +426,7 @@ static void join_parts(struct grid *s, int number) {
     struct le_expression *part = part_function(s, number, false);
     struct le_expression *many = width > 1 ? part_function(s, number, true) : part;
     struct statics all = statics_of(g, 8, g->unroll, width, LE_KTREE_INT);
-    struct le_expression *x[] = {s->counts[number], many, part, room_of(c, g, s->room)};
+    struct le_expression *x[] = {s->counts[number], many, part, room_of(c, g, &s->room)};
     le_group_know(c, g, c->root, le_ktree_call(t, LE_CALL_BLOCK_TOTAL, g->type, all.at, x));
 }
 
@@ -422,8 +445,8 @@ leat_status le_reduce_grid(const struct le_mapping *m, void *found, struct le_ge
     struct team_stage *t = &r->t;
     le_reduce_settings(m, t);
     struct grid s = {
-        .c = c, .t = t, .room = declare_room(c, t), .threads = le_reduce_has_chain(t) ? CHAIN_THREADS : 256};
-    le_reduce_bounds(c, t, s.threads);
+        .c = c, .t = t, .room = declare_room(c, t, false), .threads = le_reduce_has_chain(t) ? CHAIN_THREADS : 256};
+    le_reduce_bounds(c, t, s.threads, false);
     le_team_bind(c, c->root, t->points_at, t->points_count, le_ktree_thread(c->tree, LE_BLOCK_Y), true);
     for (int g = 0; g < t->group_count; g++)
         emit_parts(&s, g);

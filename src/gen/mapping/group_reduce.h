@@ -188,11 +188,12 @@ struct le_expression *le_group_count(struct codegen *c, const struct group *g); 
 int le_group_counting(const struct group *g);                                   /* the type of term numbers */
 int le_group_bytes(const struct group *g);                                      /* size of a total in registers */
 enum {
-    ROOM_TOTALS = 512,
-    ROOM_MOST = 40 << 10
-}; /* totals in a le_room; the most bytes of one, of the 48 KB of static shared memory */
+    ROOM_TOTALS = 256,   /* in a le_room, twice */
+    ROOM_FEW = 32,       /* if there are no more, once */
+    ROOM_MOST = 40 << 10 /* bytes of one, of the 48 KB of static shared memory */
+};
 size_t le_room_bytes(const struct le_node *reduction); /* upper bound of the bytes of a le_room */
-size_t le_group_room_bytes(const struct group *g);
+size_t le_group_room_bytes(const struct group *g, bool few);
 size_t le_group_total_bytes(const struct group *g); /* upper bound of the bytes of a total in memory */
 /* Binds the index to low + place * by; place NULL: to low. past: how far positions may exceed the last one, as the
  * index may be merged with outer ones. */
@@ -240,8 +241,9 @@ bool le_reduce_stands_alone(const struct team_stage *t); /* no group uses the to
 /* Threads that a multiprocessor has registers for. */
 int le_reduce_room(const struct team_stage *t);
 /* Leaves enough registers for vectors in flight. Otherwise compilers spill registers to have more warps. */
-void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads);
-int le_reduce_resident(const struct team_stage *t, int threads); /* thread blocks that a multiprocessor then has */
+void le_reduce_bounds(struct codegen *c, const struct team_stage *t, int threads, bool keeps);
+/* Thread blocks that a multiprocessor then has. keeps: rows in shared memory, so that registers hold few terms */
+int le_reduce_resident(const struct team_stage *t, int threads, bool keeps);
 void le_reduce_settings(const struct le_mapping *m, struct team_stage *t); /* applies them to the groups */
 /* Ends all thread blocks except the last of `blocks` that arrives at counter `number`. more: another condition that
  * ends a thread; NULL: none */

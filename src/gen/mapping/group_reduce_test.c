@@ -244,7 +244,8 @@ static void strips_of_vectors(void **state) {
 /* So many kept bytes that few lines fit in registers. */
 static void wide_strips(void **state) {
     static const char program[] =
-        "in a: f64[n,m]\nin b: f64[n,m]\nin c: f64[n,m]\nin d: f64[n,m]\nin e: f64[n,m]\nin f: f64[n,m]\nin g: f64[n,m]\nin h: f64[n,m]\n"
+        "in a: f64[n,m]\nin b: f64[n,m]\nin c: f64[n,m]\nin d: f64[n,m]\n"
+        "in e: f64[n,m]\nin f: f64[n,m]\nin g: f64[n,m]\nin h: f64[n,m]\n"
         "s[i,j] = a[i,j]+b[i,j]+c[i,j]+d[i,j]+e[i,j]+f[i,j]+g[i,j]+h[i,j]\ny[j] = sum(i: abs(s[i,j] - max(k: s[k,j])))";
     (void)state;
     same_checked(program, "a 40 64, b 40 64, c 40 64, d 40 64, e 40 64, f 40 64, g 40 64, h 40 64", STRIP_4, true,

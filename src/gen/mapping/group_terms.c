@@ -23,14 +23,14 @@ size_t le_group_total_bytes(const struct group *g) {
 size_t le_room_bytes(const struct le_node *node) {
     size_t of_term = le_type_size(node->operands[0]->type), of_total = le_type_size(node->type);
     size_t larger = of_term > of_total ? of_term : of_total;
-    return ROOM_TOTALS * ((larger + 7) / 8 * 8 + (le_node_is_arg(node) ? 8 : 0));
+    return 2 * ROOM_TOTALS * ((larger + 7) / 8 * 8 + (le_node_is_arg(node) ? 8 : 0));
 }
 
-size_t le_group_room_bytes(const struct group *g) {
+size_t le_group_room_bytes(const struct group *g, bool few) {
     size_t bytes = 0;
     for (int k = 0; k < g->node_count; k++)
         bytes += le_room_bytes(g->nodes[k]);
-    return bytes;
+    return few ? bytes / (2 * ROOM_TOTALS) * ROOM_FEW : bytes;
 }
 
 int le_group_counting(const struct group *g) {

@@ -540,9 +540,12 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     else if (m->way != MAP_TILE)
         le_map_set(m, (int)le_mapping_get(mapping, "vector"), (int)le_mapping_get(mapping, "unrolled"));
     m->c.tree->threads = MAP_THREADS;
-    int64_t blocks = m->items, part = (int64_t)MAP_THREADS * (m->way == MAP_FLAT ? m->unroll : 1);
-    if (m->way != MAP_TILE)
-        blocks = (m->items + part - 1) / part;
+    int64_t blocks = m->items, each = m->way == MAP_FLAT ? m->unroll : 1;
+    if (m->way != MAP_TILE) {
+        if (!m->dear && each == 1)
+            m->threads = le_codegen_block_threads(&m->c, m->items, MAP_THREADS);
+        blocks = (m->items + m->threads * each - 1) / (m->threads * each);
+    }
     if (m->dear) { /* a loop over parts: what is the same for all elements is computed once for several of them */
         le_map_open_parts(m, blocks, LE_ROLE_ROLLED);
         blocks = blocks_of_parts(m, blocks);
@@ -568,6 +571,6 @@ leat_status le_map_make(const struct le_mapping *mapping, void *found, struct le
     int64_t elements = 1;
     for (int a = 0; a < m->axis_count; a++)
         elements *= m->axes[a].count;
-    le_codegen_launch(&m->c, out, blocks, MAP_THREADS, elements, describe_way(m));
+    le_codegen_launch(&m->c, out, blocks, m->threads, elements, describe_way(m));
     return m->c.status;
 }

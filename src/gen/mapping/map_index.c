@@ -241,7 +241,8 @@ static void find_flat(struct map *m) {
     struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn;
     struct le_expression *items = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items));
     struct le_expression *first = m->part ? m->part : le_ktree_thread(t, LE_BLOCK_X);
-    first = le_times_int(t, first, m->threads * m->unroll);
+    first = m->unroll > 1 ? le_times_int(t, first, m->threads * m->unroll)
+                          : le_times(t, first, le_ktree_thread(t, LE_THREADS_X));
     first = le_let(t, m->body, "first", le_plus(t, first, le_ktree_thread(t, LE_THREAD_X)));
     if (le_map_is_simple(m)) {
         le_ktree_end_if(t, m->body, le_at_least(t, first, items));
@@ -308,7 +309,7 @@ static void find_blocks(struct map *m) {
     struct le_kernel_tree *t = m->c.tree;
     struct le_expression *parts[MAP_AXES_MAX] = {NULL}, *turn, *item = le_ktree_thread(t, LE_BLOCK_X);
     if (m->way == MAP_ROWS) {
-        item = le_plus(t, le_times_int(t, item, MAP_THREADS), le_ktree_thread(t, LE_THREAD_X));
+        item = le_plus(t, le_times(t, item, le_ktree_thread(t, LE_THREADS_X)), le_ktree_thread(t, LE_THREAD_X));
         item = le_let(t, m->body, "item", item);
         struct le_expression *items = le_ktree_cast(t, LE_KTREE_UINT, le_codegen_number(&m->c, "items", m->items));
         m->exists = le_less(t, item, items);

@@ -189,13 +189,13 @@ static struct le_cost cost_of_kept(const struct shared_terms *s, const struct ke
     double room = (double)kept->bytes, reads = 0, seconds = LE_READ_SECONDS;
     for (int g = 0; g < t->group_count; g++) {
         double width = le_kept_width(&s->r->c, &t->groups[g], kept);
-        room = fmax(room, (double)(kept->bytes + le_group_room_bytes(&t->groups[g])));
+        room = fmax(room, (double)(kept->bytes + le_group_room_bytes(&t->groups[g], true)));
         reads += (double)t->groups[g].terms / width * kept->count;
         seconds += KEPT_SECONDS * ceil((double)t->groups[g].terms / (width * (double)threads));
     }
     seconds += LE_WARP_SECONDS * joins_of(t);
     double resident =
-        fmin(RESIDENT * le_reduce_resident(t, (int)threads), floor((double)facts->shared_most_bytes / room));
+        fmin(RESIDENT * le_reduce_resident(t, (int)threads, true), floor((double)facts->shared_most_bytes / room));
     double all = threads_of_blocks(s, resident);
     double bytes = le_cost_bytes(s->search->job, (struct le_node *const *)kept->loads, kept->count, term_index(t));
     return (struct le_cost){.bytes = bytes,

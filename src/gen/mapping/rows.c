@@ -268,7 +268,8 @@ static struct le_expression *begin_warp(struct row *r, struct le_expression *lan
     struct le_block *root = r->c->root;
     struct le_expression *block = le_to_long(t, le_ktree_thread(t, LE_BLOCK_X));
     struct le_expression *warp = le_ktree_quotient(t, le_ktree_thread(t, LE_THREAD_X), le_ktree_int(t, WARP));
-    struct le_expression *point = le_let(t, root, "point", le_plus(t, le_times_int(t, block, r->shape.rows), warp));
+    struct le_expression *warps = le_ktree_quotient(t, le_ktree_thread(t, LE_THREADS_X), le_ktree_int(t, WARP));
+    struct le_expression *point = le_let(t, root, "point", le_plus(t, le_times(t, block, warps), warp));
     le_ktree_end_if(t, root, le_at_least(t, point, le_codegen_number(r->c, "points", r->t->points)));
     /* A product even if the width is 1: from `base = lane` NVRTC makes other code, which has up to a tenth more
      * instructions. */
@@ -333,8 +334,9 @@ static const char *describe_shape(const struct row *r) {
 
 static void set_launch(struct row *r, struct le_generated_launches *out) {
     const struct row_shape *s = &r->shape;
-    int64_t points = s->strip ? s->strip : s->rows, blocks = (r->t->points + points - 1) / points * s->cluster;
-    le_codegen_launch(r->c, out, blocks, s->threads * s->rows, r->t->points * r->t->rest, describe_shape(r))
+    int rows = s->rows > 1 ? le_codegen_block_threads(r->c, r->t->points * WARP, WARP * s->rows) / WARP : 1;
+    int64_t points = s->strip ? s->strip : rows, blocks = (r->t->points + points - 1) / points * s->cluster;
+    le_codegen_launch(r->c, out, blocks, s->threads * rows, r->t->points * r->t->rest, describe_shape(r))
         ->shared_bytes = s->far_bytes;
 }
 

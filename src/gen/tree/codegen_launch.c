@@ -2,6 +2,8 @@
 #include "gen/tree/codegen.h"
 #include <string.h>
 
+enum { BLOCK_LEAST = 64 }; /* threads of a block of a small grid */
+
 /* ---- names */
 
 static const char *shared_name(struct codegen *c, const char **name, const char *wish) {
@@ -174,6 +176,12 @@ struct le_generated_launch *le_codegen_finish(struct codegen *c, struct le_gener
     for (int k = 0; k < c->parameters.count; k++)
         launch->arguments[k] = c->parameters.at[k].argument;
     return launch;
+}
+
+int le_codegen_block_threads(const struct codegen *c, int64_t threads, int most) {
+    while (most > BLOCK_LEAST && threads < (int64_t)c->job->facts->multiprocessors * most)
+        most /= 2;
+    return most;
 }
 
 struct le_generated_launch *le_codegen_launch(struct codegen *c, struct le_generated_launches *out, int64_t blocks,
