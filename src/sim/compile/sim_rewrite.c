@@ -168,7 +168,7 @@ static void walk_word(struct sim_walk *w, int at) {
     } else if (le_sim_token_is(token, "__forceinline__"))
         rewrite_forceinline(w, at);
     else if (le_sim_token_is(token, "__noinline__") && at && !le_sim_token_is(token - 1, "("))
-        token->instead = "__attribute__((noinline))";
+        token->instead = w->flattens ? "" : "__attribute__((noinline))";
     else
         refuse_unsupported(w, at);
 }
@@ -283,6 +283,8 @@ static void find_compiler(const struct sim_source *source, struct sim_rewritten 
 void le_sim_rewrite(struct le_arena *arena, const struct sim_source *source, struct sim_rewritten *rewritten) {
     struct sim_walk w = {.arena = arena, .source = source, .out = rewritten};
     find_compiler(source, rewritten);
+    /* gcc does not instrument the store of a structure that a call returns */
+    w.flattens = source->check && rewritten->gcc;
     le_sim_tokens_read(arena, source, &w.tokens);
     walk_tokens(&w);
     drop_unused_parts(&w);

@@ -110,8 +110,8 @@ static void add_kernel(struct sim_walk *w, int name_at, const struct kernel_attr
 void le_sim_walk_kernel(struct sim_walk *w, int at) {
     struct kernel_attributes attributes = {NULL, NULL};
     int end = le_sim_walk_end(w, at), start = w->statement;
-    /* keeps its code out of the calling function, which is not instrumented */
-    w->tokens.at[at].instead = "__attribute__((noinline))";
+    /* noinline: its code stays out of the calling function, which is not instrumented */
+    w->tokens.at[at].instead = w->flattens ? "__attribute__((noinline, flatten))" : "__attribute__((noinline))";
     for (int k = start; k < at; k++)
         take_attribute(w, k, &attributes);
     int name = find_kernel_name(w, at, end, &attributes);

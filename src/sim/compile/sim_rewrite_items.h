@@ -34,6 +34,7 @@ struct sim_walk {
     int seen_statement; /* the last statement whose variables are listed */
     bool outside;       /* at namespace scope, not in a function or a class */
     bool spins;         /* the program reads volatile memory */
+    bool flattens;      /* kernels contain the code of the functions that they call */
 };
 void le_sim_walk_error(struct sim_walk *w, int at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int le_sim_walk_close(const struct sim_walk *w, int at); /* the index of the bracket that closes the one at `at` */
