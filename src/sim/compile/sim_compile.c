@@ -163,7 +163,7 @@ static struct le_argv compile_command(struct sim_compilation *c) {
     le_argv_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
     le_argv_add(c->arena, &command, check && gcc ? "-Og" : "-O1");
     if (check) {
-        le_argv_add(c->arena, &command, "-g");
+        le_argv_add(c->arena, &command, "-g1"); /* lines of the source, for reports */
         le_argv_add(c->arena, &command, gcc ? "-fsanitize=bounds" : "-fsanitize=array-bounds");
         le_argv_add(c->arena, &command, le_arena_format(c->arena, "-fdebug-prefix-map=%s=/leat", c->folder));
     }
