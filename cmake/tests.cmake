@@ -242,7 +242,8 @@ set_tests_properties(tests/faults tests/faults/driver tests/faults/driver_interp
 
 # These take longest. ctest starts them first, so that no core is idle at the end.
 set_tests_properties(tests/faults tests/faults/driver tests/examples tests/device/code/sim tests/device/streams/sim
-                     tests/device/arrays/sim gen/mapping/scan_kernel gen/mapping/group_reduce run/device/device_interpret PROPERTIES COST 100)
+                     tests/device/arrays/sim gen/mapping/scan_kernel gen/mapping/group_reduce gen/mapping/reuse gen/mapping/group_chain
+                     run/device/device_interpret tests/api/on_device PROPERTIES COST 100)
 
 # Random programs: compares one thread with seven, and whole statements with parts. The long run is `random_programs 100000`.
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
@@ -296,7 +297,7 @@ foreach(cases ${command_cases})
   get_filename_component(name ${cases} NAME_WE)
   leat_test(tests/cli/${name} tests/cli/run_tests.sh ${command_here} ${cases})
 endforeach()
-set_tests_properties(tests/cli/interrupt PROPERTIES LABELS once) # it mostly waits
+set_tests_properties(tests/cli/interrupt PROPERTIES LABELS once COST 100) # it mostly waits
 if(NOT LEAT_CXX)
   set_tests_properties(tests/cli/launch PROPERTIES DISABLED ON)
 endif()
