@@ -15,6 +15,7 @@ struct row_need {
     bool stores;         /* as much is written as is read */
     int element;         /* bytes of the largest element that is kept */
     int bytes;           /* of the elements that are kept, in shared memory */
+    bool is_shifted;     /* memory has columns from places on that are no multiple of a sector */
     int vector_most;     /* neighbouring columns that a thread can have, at most: memory has them side by side */
     size_t totals_bytes; /* upper bound of the totals of all groups in shared memory, for one column */
 };

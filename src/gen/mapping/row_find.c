@@ -4,6 +4,7 @@
 
 #define LATE_COST    8  /* additions: a value that costs more is kept instead of computed again */
 #define VECTOR_BYTES 16 /* that a thread reads at once */
+#define SECTOR       32 /* bytes of memory that are read together */
 
 static bool is_one_axis(struct row *r) {
     const struct team_stage *t = r->t;
@@ -232,6 +233,17 @@ static int most_vector(struct row *r) {
     return most;
 }
 
+/* Whether a row of what is kept begins in the middle of a sector of memory. */
+static bool is_shifted(struct row *r) {
+    int index = r->points_at[r->t->points_count - 1];
+    for (int k = 0; k < r->load_count; k++) {
+        int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
+        if (r->kept[k] && !le_team_is_wide(r->c, r->loads[k], &index, bytes < SECTOR ? SECTOR / bytes : 1))
+            return true;
+    }
+    return false;
+}
+
 static bool find_strip(struct row *r, struct row_need need) {
     bool across = find_strip_index(r);
     if (r->wish.strip == 0 || r->t->points_count == 0 || (r->t->sibling_count > 0 && r->t->rest_count > 0) ||
@@ -247,6 +259,7 @@ static bool find_strip(struct row *r, struct row_need need) {
         need.element = r->kept[k] && bytes > need.element ? bytes : need.element;
     }
     need.bytes = r->kept_bytes_there;
+    need.is_shifted = is_shifted(r);
     need.vector_most = most_vector(r);
     need.are_totals_big = false;
     for (int g = 0; g < r->t->group_count; g++) {

@@ -55,18 +55,20 @@ static bool fits(const struct le_device_facts *facts, const struct row_need *nee
     return s->resident > 0 && fixed <= ROOM_MOST && s->far_bytes + fixed <= facts->shared_most_bytes;
 }
 
-/* What a strip's kernel takes, from rough rates; only their ratios matter. Of 377 variants of seven works that were
- * measured on an H100 (softmax, logsumexp, layer norms and variances of f16, f32 and f64) they choose what takes 1.5
- * percent more than the fastest, in the mean, and at most 6. */
-#define MEMORY_OF_UNIT  60e9     /* bytes a second that one multiprocessor reads or writes at most */
+/* What a strip's kernel takes, from rough rates; only their ratios matter. Of 377 variants of seven large works that
+ * were measured on an H100 (softmax, logsumexp, layer norms and variances of f16, f32 and f64) they choose what
+ * takes 1.5 percent more than the fastest, in the mean, and at most 6. Twelve works of small arrays, of which two
+ * variants each were measured, take 4 to 20 us; there it is latencies that matter, and rows that begin anywhere. */
+#define MEMORY_OF_UNIT  55e9     /* bytes a second that one multiprocessor reads or writes at most */
 #define WORD_SECONDS    0.065e-9 /* of a multiprocessor, for each pass over a kept word */
-#define VECTOR_SECONDS  0.025e-9 /* the same for each vector, which is read, written and counted as one */
+#define VECTOR_SECONDS  0.032e-9 /* the same for each vector, which is read, written and counted as one */
 #define THREADS_LEAST   400      /* of a multiprocessor, so that arithmetic reaches that rate */
-#define LINE_SECONDS    0.5e-9   /* of a multiprocessor, for each line of memory that a warp's request goes over */
-#define LATENCY_SECONDS 1e-6     /* of a block's first reads and last writes */
-#define JOIN_SECONDS    0.4e-6   /* of a block whose threads join their totals, for all groups */
-#define CLUSTER_SECONDS 1.5e-6   /* the same of a cluster's blocks */
-#define START_SECONDS   0.15e-6  /* of a multiprocessor that starts a block while others run; twice that in clusters */
+#define LINE_SECONDS    0.57e-9  /* of a multiprocessor, for each line of memory that a warp's request goes over */
+#define LATENCY_SECONDS 0.5e-6   /* of a block's first reads and last writes */
+#define JOIN_SECONDS    0.1e-6   /* of a block whose threads join their totals, for all groups */
+#define LEVEL_SECONDS   0.06e-6  /* the same for each doubling of their number */
+#define CLUSTER_SECONDS 1.9e-6   /* the same of a cluster's blocks */
+#define START_SECONDS   0.14e-6  /* of a multiprocessor that starts a block while others run; twice that in clusters */
 #define SEEN            0.2      /* of the shorter one of memory and arithmetic, what one other block does not hide */
 
 /* Time of the multiprocessor's blocks for the lines of memory that their warps' requests touch. */
@@ -81,17 +83,20 @@ static double seconds_of(const struct le_device_facts *facts, const struct row_n
     int64_t blocks = (need->points + s->strip - 1) / s->strip * s->cluster;
     int64_t of_unit = (blocks + facts->multiprocessors - 1) / facts->multiprocessors;
     int64_t together = of_unit < s->resident ? of_unit : s->resident, turns = (of_unit + together - 1) / together;
+    double row_bytes = (double)side * need->element;
     double block_bytes = (double)side * (double)need->reads * need->element / s->cluster;
     double memory = ways * (double)need->points * (double)need->reads * need->element / facts->bytes_per_second;
+    memory *= need->is_shifted ? (row_bytes + SECTOR) / row_bytes : 1;
     double alone = (double)of_unit * ways * block_bytes / MEMORY_OF_UNIT;
     double flight = (double)together * block_bytes / IN_FLIGHT;
     memory = (memory > alone ? memory : alone) / (flight < 1 && turns > 1 ? flight : 1);
     memory += seconds_of_lines(need, s, of_unit);
     double vectors = (double)of_unit * s->threads * s->lines * need->passes;
     double arithmetic = vectors * (need->words * s->vector * WORD_SECONDS + VECTOR_SECONDS);
-    arithmetic *= fmax(1, THREADS_LEAST / ((double)together * s->threads));
-    double latency =
-        LATENCY_SECONDS + JOIN_SECONDS * (s->threads > s->strip / s->vector) + CLUSTER_SECONDS * (s->cluster > 1);
+    arithmetic *= turns > 1 ? fmax(1, THREADS_LEAST / ((double)together * s->threads)) : 1;
+    int parts = s->threads / (s->strip / s->vector);
+    double join = parts > 1 ? JOIN_SECONDS + LEVEL_SECONDS * log2(parts) : 0;
+    double latency = LATENCY_SECONDS + join + CLUSTER_SECONDS * (s->cluster > 1);
     double longer = memory > arithmetic ? memory : arithmetic, shorter = memory + arithmetic - longer;
     double seen = together == 1 && turns == 1 ? 1 : turns == 1 ? SEEN : SEEN / (double)together;
     double starts = (double)(of_unit - together) * START_SECONDS * (s->cluster > 1 ? 2 : 1);
