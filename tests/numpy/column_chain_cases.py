@@ -87,6 +87,13 @@ def cases():
     a = (sample('i32', (37, 18), 3) / 4).astype(np.float16); b = a.astype(np.float32)
     ok('y[j] = mean(i: (f32(a[i,j]) - mean(k: f32(a[k,j]))) ** 2)', dict(a=a), y=variance(b))
     ok('y[i,j] = f16(f32(a[i,j]) - mean(k: f32(a[k,j])))', dict(a=a), y=(b - mean(b)).astype(np.float16))
+    # long columns, of which a thread has several or one; results of few bytes
+    for shape in ((300, 12), (300, 9)):
+        a = sample('i32', shape, 11).astype(np.float32); top = a.max(0)
+        ok('y[i,j] = a[i,j] > max(k: a[k,j]) / 2', dict(a=a), y=a > top / 2)
+        ok('y[i,j] = f16(a[i,j] - max(k: a[k,j]))', dict(a=a), y=(a - top).astype(np.float16))
+        ok('t[j] = max(k: a[k,j])\ny[i,j] = a[i,j] == t[j] ? i8(1) : i8(0)', dict(a=a), y=(a == top).astype(np.int8))
+        ok('b[i,j] = a[i,j] > 0\ny[i,j] = b[i,j] && !all(k: b[k,j])', dict(a=a), y=(a > 0) & ~(a > 0).all(0))
     # a quotient that a total and the values need is kept, though its type is not that of what is read
     for t in ('f16', 'i16', 'i32', 'f64'):
         for shape in ((37, 18), (3, 70), (70, 3)):

@@ -28,6 +28,7 @@ struct variable {
     int rank;       /* 0: a number; 1: over one index; 2: [i,j] */
     bool is_column; /* of rank 1: over i instead of j */
     bool is_input, is_wanted;
+    bool is_unread; /* no other statement reads it */
     const char *type;
 };
 
@@ -66,7 +67,7 @@ static const struct variable *any_variable(struct program *p, int rank) {
     int first = choose(p, p->count);
     for (int k = 0; k < p->count; k++) {
         const struct variable *v = &p->variables[(first + k) % p->count];
-        if (v->rank == rank)
+        if (v->rank == rank && !v->is_unread)
             return v;
     }
     return &p->variables[0];
@@ -205,6 +206,28 @@ static void add_window(struct program *p) {
     put_name(p, new_variable(p, "v", 2), rest);
 }
 
+/* Results of few bytes: comparisons, and numbers of 16 bits. */
+static void add_narrow(struct program *p, bool square) {
+    static const char *const starts[] = {"[i,j] = ", "[i,j] = f16(", "[i,j] = bf16("};
+    static const char *const compared[] = {" > ", " <= ", " != "};
+    int kind = choose(p, 4);
+    kind = kind > 1 ? kind - 1 : 0;
+    char rest[TEXT_BYTES_MAX];
+    size_t at = strlen(p->text);
+    put(p, starts[kind]);
+    put_expression(p, 1 + choose(p, 2), square, false);
+    put(p, kind == 0 ? compared[choose(p, 3)] : choose(p, 2) ? " - " : " * ");
+    const struct variable *v = any_variable(p, 1);
+    put_name(p, v, v->is_column ? "[i] + " : "[j] + ");
+    put_name(p, any_variable(p, 2), "[i,j]"); /* so that the indices have ranges */
+    put(p, kind == 0 ? "\n" : ")\n");
+    snprintf(rest, sizeof rest, "%s", p->text + at);
+    p->text[at] = 0;
+    struct variable *made = new_variable(p, "w", 2);
+    made->is_unread = true;
+    put_name(p, made, rest);
+}
+
 /* Of values of one index. */
 static void add_row(struct program *p) {
     const struct variable *a = any_variable(p, 1);
@@ -240,7 +263,7 @@ static void make_program(struct program *p, uint64_t seed) {
     put(p, "edge x2 clamp\n");
     int statements = 2 + choose(p, 5);
     for (int k = 0; k < statements; k++) {
-        int what = choose(p, p->is_complex ? 7 : 15);
+        int what = choose(p, p->is_complex ? 7 : 18);
         if (what < 5)
             add_map(p, square);
         else if (what < 7)
@@ -249,8 +272,10 @@ static void make_program(struct program *p, uint64_t seed) {
             add_reduction(p);
         else if (what < 12)
             add_row(p);
-        else
+        else if (what < 15)
             add_window(p);
+        else
+            add_narrow(p, square);
     }
     bool all = choose(p, 2);
     for (int k = INPUTS; k < p->count; k++)
@@ -333,12 +358,20 @@ static leat_array *fetched(leat_context *ctx, const leat_array *array) {
     return copy;
 }
 
-static bool is_nan(const char *at, size_t size) {
+static bool is_nan(const char *at, leat_dtype dtype, size_t size) {
     float single;
     double real;
-    memcpy(&single, at, sizeof single);
-    if (size == sizeof single)
+    uint16_t half;
+    if (dtype == LEAT_F16 || dtype == LEAT_BF16) {
+        memcpy(&half, at, sizeof half);
+        return (half & 0x7fff) > (dtype == LEAT_F16 ? 0x7c00 : 0x7f80);
+    }
+    if (size == sizeof single) {
+        memcpy(&single, at, sizeof single);
         return single != single;
+    }
+    if (size < sizeof real)
+        return false;
     memcpy(&real, at, sizeof real);
     return real != real;
 }
@@ -361,7 +394,7 @@ static bool is_same(leat_context *of_a, leat_context *of_b, const leat_array *a,
     }
     for (int64_t k = 0; k < count && same; k++) {
         const char *u = (const char *)d.data + (size_t)k * size, *v = (const char *)e.data + (size_t)k * size;
-        same = memcmp(u, v, size) == 0 || (is_nan(u, size) && is_nan(v, size));
+        same = memcmp(u, v, size) == 0 || (is_nan(u, d.dtype, size) && is_nan(v, d.dtype, size));
     }
     leat_array_free(x);
     leat_array_free(y);

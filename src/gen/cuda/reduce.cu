@@ -315,7 +315,7 @@ template <class M, int U, class N, class Terms> __device__ inline M le_warp_all(
     return pending.total();
 }
 //: le_room
-// S totals at once; of fewer than 256 there are no more.
+// Room for S totals. With S < 256 it is filled only once, so there is no second half.
 template <class M, int S> struct le_room {
     enum { TURNS = S < 256 ? 1 : 2 };
     M at[TURNS][S];
@@ -961,8 +961,8 @@ __device__ inline M le_strip_total(int left, const Near &near, const Far &far) {
     return all;
 }
 //: le_strip_join
-// Of the totals of all threads of a column, in each of them; STRIP neighbouring threads of a block's THREADS have a column
-// each, all powers of two. Its threads meet; room: of this call alone.
+// Of the totals of all threads of the same columns, in each of them; STRIP neighbouring threads of a block's THREADS have
+// columns of their own, all powers of two. Its threads meet; room: of this call alone.
 template <int STRIP, int THREADS, class M, int N> __device__ inline M le_strip_join(M t, M (&room)[N]) {
     enum {
         OF_WARP = STRIP < 32 ? 32 / STRIP : 1, /* threads of a warp that share a column */

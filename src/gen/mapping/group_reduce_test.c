@@ -239,6 +239,7 @@ static void strips_of_vectors(void **state) {
     same("in x: f16[n,m]\ny[j] = sum(i: f32(x[i,j]) - sum(k: f32(x[k,j])) / 64)", "x 300 72", STRIP_64_OF_8);
     same("in x: f64[n,m]\ny[j] = max(i: x[i,j] - sum(k: x[k,j]) / 64)", "x 4000 6", STRIP_8_OF_2);
     same("y[j] = argmax(i: x[i,j] * max(k: x[k,j]))", "x 700 12", STRIP_8_OF_2);
+    same_checked(program, "x 1500 12", STRIP_8_OF_2, true, true);
 }
 
 /* So many kept bytes that few lines fit in registers. */

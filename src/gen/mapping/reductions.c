@@ -418,7 +418,7 @@ static int64_t forced_number(const char *forced, const char *name) {
     return le_mapping_forced_number(forced, name, &number) ? number : -1;
 }
 
-/* With the strip and cluster that are forced, if they fit; strip 0: rows. */
+/* With what is forced, if all of it fits, else with what is chosen; strip 0: rows. */
 static bool find_rows(const struct shared_terms *s, struct row *row) {
     const char *forced = le_mapping_forced(s->search->job->facts->mapping, LE_MAPPING_ROWS);
     row->wish = (struct strip_wish){forced_number(forced, "strip"), forced_number(forced, "cluster"),

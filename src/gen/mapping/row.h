@@ -3,6 +3,9 @@
 #define LE_ROW_H
 #include "gen/mapping/group_reduce.h"
 
+/* Lines of a strip in shared memory that one turn of a loop makes values of: a thread has a multiple of it there. */
+enum { STRIP_LINES_AT_ONCE = 4 };
+
 /* row_shape.c: how a row is distributed over thread blocks, registers and shared memory */
 struct row_need {
     int64_t reads;       /* vectors of the row */
@@ -14,7 +17,7 @@ struct row_need {
     int passes;          /* over the elements, among them that for values */
     bool stores;         /* as much is written as is read */
     int element;         /* bytes of the largest element that is kept */
-    int bytes;           /* of the elements that are kept, in shared memory */
+    int bytes;           /* of what is kept in shared memory of one element of a column */
     bool is_shifted;     /* memory has columns from places on that are no multiple of a sector */
     int vector_most;     /* neighbouring columns that a thread can have, at most: memory has them side by side */
     size_t totals_bytes; /* upper bound of the totals of all groups in shared memory, for one column */
@@ -51,7 +54,7 @@ struct row {
              [LOADS_MAX]; /* [pass][load]: the pass reads the load. The last pass computes the values. */
     bool kept[LOADS_MAX];
     struct le_variable *objects[LOADS_MAX]; /* objects of type le_kept, by load */
-    int kept_bytes, kept_bytes_there;       /* kept bytes per element in registers, and in shared memory */
+    int kept_bytes, kept_bytes_shared;      /* kept bytes per element in registers, and in shared memory */
     /* An expensive node of a group's terms that later passes use, too. It is kept in place of a load that only that
      * node needs: in the load's object or, if its type is another one, in registers of its own, while the load's become
      * free. */

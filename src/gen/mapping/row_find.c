@@ -79,7 +79,7 @@ static bool find_loads(struct row *r) {
         r->kept[k] = passes[k] > 1;
         if (r->kept[k]) {
             r->kept_bytes += bytes < 4 ? 4 : bytes;
-            r->kept_bytes_there += bytes;
+            r->kept_bytes_shared += bytes;
         }
     }
     return r->kept_bytes > 0;
@@ -258,7 +258,7 @@ static bool find_strip(struct row *r, struct row_need need) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
         need.element = r->kept[k] && bytes > need.element ? bytes : need.element;
     }
-    need.bytes = r->kept_bytes_there;
+    need.bytes = r->kept_bytes_shared;
     need.is_shifted = is_shifted(r);
     need.vector_most = most_vector(r);
     need.are_totals_big = false;
@@ -269,9 +269,9 @@ static bool find_strip(struct row *r, struct row_need need) {
     if (!le_strip_shape(r->c->job->facts, &need, r->wish, &r->shape))
         return false;
     r->all.width = r->shape.vector;
+    /* of several columns, what is the same for all is read where it is used */
     for (int k = 0; k < r->load_count && r->shape.vector > 1; k++)
-        for (int pass = 0; pass <= r->t->group_count;
-             pass++) /* what is the same for all columns is read where it is used */
+        for (int pass = 0; pass <= r->t->group_count; pass++)
             r->read[pass][k] &= le_node_depends(r->loads[k], r->points_at[r->t->points_count - 1]);
     return true;
 }

@@ -11,7 +11,6 @@ enum {
     CAPABILITY_CLUSTER = 90, /* compute capability * 10 of the first GPUs with clusters */
     STRIP_MOST = 256,        /* columns */
     LINES_MOST = 64,
-    LINES_AT_ONCE = 4,       /* in shared memory: a loop makes as many (strips.c) */
     THREADS_MOST = 1024,     /* of a multiprocessor: each has 64 registers */
     NEAR_WORDS = 32,         /* registers of 64 that a thread uses for kept elements, if these are all */
     NEAR_WORDS_OF_MANY = 16, /* if shared memory keeps others; twice as many if a thread has 128 registers */
@@ -40,7 +39,7 @@ static bool fits(const struct le_device_facts *facts, const struct row_need *nee
     int64_t lines = (need->reads + parts - 1) / parts;
     s->lines = power_from(lines);
     s->near = s->lines * words <= NEAR_WORDS ? s->lines : near_of_many / power_from(words);
-    if (s->near == 0 || (s->near < LINES_AT_ONCE && s->near < s->lines))
+    if (s->near == 0 || (s->near < STRIP_LINES_AT_ONCE && s->near < s->lines))
         return false;
     s->rows = 1;
     s->most_threads = s->threads;

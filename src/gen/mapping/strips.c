@@ -1,11 +1,13 @@
 /* Strips of neighbouring columns that several passes run over: softmax or variances of rows whose elements lie apart.
  * Each thread keeps neighbouring elements of one column, as many as a power of two, so that its total is a complete
- * subtree. Kept lines in registers are written out, those in shared memory are loops. */
+ * subtree; or the same elements of `vector` neighbouring columns, which it reads and writes as vectors. Kept lines in
+ * registers are written out, those in shared memory are loops. */
 #include "gen/mapping/row.h"
 
 enum {
-    AT_ONCE = 4,        /* lines in shared memory that values are computed of before the first one is stored */
-    VALUES_AT_ONCE = 16 /* of all columns of a thread, that their sums join before they carry */
+    AT_ONCE = STRIP_LINES_AT_ONCE, /* lines that values are computed of before the first one is stored */
+    SUMMED_AT_ONCE = 8,            /* lines, at most, that sums join before they carry */
+    VALUES_AT_ONCE = 16            /* the same of elements of all columns of a thread */
 };
 
 /* ---- where a thread is */
@@ -15,11 +17,11 @@ struct le_expression *le_strip_begin(struct row *r) {
     struct le_kernel_tree *t = c->tree;
     struct le_block *root = c->root;
     const struct row_shape *s = &r->shape;
-    int across = s->strip / s->vector;
-    struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X)), *strip = le_ktree_int(t, across);
+    int across = s->strip / s->vector; /* threads side by side, each with its columns */
+    struct le_expression *thread = le_to_int(t, le_ktree_thread(t, LE_THREAD_X)), *threads = le_ktree_int(t, across);
     struct le_expression *number = le_ktree_thread(t, LE_BLOCK_X);
-    struct le_expression *column = le_let(t, root, "column", le_ktree_remainder(t, thread, strip));
-    struct le_expression *part = le_ktree_quotient(t, thread, strip);
+    struct le_expression *column = le_let(t, root, "column", le_ktree_remainder(t, thread, threads));
+    struct le_expression *part = le_ktree_quotient(t, thread, threads);
     if (s->cluster > 1) {
         struct le_expression *cluster = le_ktree_int(t, s->cluster);
         struct le_expression *rank = le_to_int(t, le_ktree_remainder(t, number, cluster));
@@ -60,19 +62,20 @@ static struct le_block *open_far(struct row *r, int step, struct le_expression *
                               le_ktree_int(t, step));
 }
 
-/* Lines `first` to first + AT_ONCE, as far as the thread has them. */
-static struct le_block *open_few(struct row *r, struct le_block *loop, struct le_expression *first,
+/* `count` lines from `first` on, as far as the thread has them. */
+static struct le_block *open_few(struct row *r, struct le_block *loop, struct le_expression *first, int count,
                                  struct le_expression **line) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *slot;
-    struct le_block *few = le_ktree_open_each(t, loop, "slot", AT_ONCE, &slot);
+    struct le_block *few = le_ktree_open_each(t, loop, "slot", count, &slot);
     *line = le_let(t, few, "line", le_plus(t, first, slot));
     return r->steady ? le_ktree_open(t, few) : le_ktree_open_if(t, few, le_row_has(r, *line));
 }
 
 void le_strip_fetch_far(struct row *r) {
     struct le_expression *first, *line;
-    struct le_block *loop = open_far(r, AT_ONCE, &first), *inside = open_few(r, loop, first, &line);
+    int count = r->shape.near < SUMMED_AT_ONCE ? r->shape.near : SUMMED_AT_ONCE; /* sums read no others */
+    struct le_block *loop = open_far(r, count, &first), *inside = open_few(r, loop, first, count, &line);
     le_row_fetch_line(r, inside, LE_CALL_KEPT_FETCH_FAR, line, le_row_line(r, inside, line).at);
     le_ktree_close_to(r->c->tree, inside, r->c->root);
 }
@@ -106,7 +109,8 @@ void le_strip_group(struct row *r, int pass) {
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct group *g = &r->t->groups[pass];
-    int unroll = le_group_bytes(g) > 4 ? 4 : 8, near = r->shape.near, vector = r->shape.vector;
+    int unroll = le_group_bytes(g) > 4 ? SUMMED_AT_ONCE / 2 : SUMMED_AT_ONCE, near = r->shape.near,
+        vector = r->shape.vector;
     bool is_far = near < r->shape.lines;
     while (unroll > 1 && unroll * vector > VALUES_AT_ONCE)
         unroll /= 2;
@@ -179,7 +183,7 @@ static void store_lines(struct row *r, struct le_block *block, struct le_express
     if (r->shape.vector > 1)
         le_team_bind_one(r->c, inside, r->t->side.index, r->t->side.first, 0);
     struct le_expression *x[] = {le_ktree_address(t, le_codegen_trusted_place(r->c, &target, inside)),
-                                 le_ktree_element(t, out, slot)};
+                                 le_ktree_address(t, le_ktree_element(t, out, slot))};
     le_do(t, inside, LE_CALL_WRITE, &LE_STATIC_NUMBER(r->shape.vector), x);
     le_ktree_close_to(t, inside, block);
 }
@@ -248,7 +252,7 @@ void le_strip_values(struct row *r) {
         le_ktree_close(t, loop);
         return;
     }
-    struct le_block *inside = open_few(r, loop, first, &number);
+    struct le_block *inside = open_few(r, loop, first, AT_ONCE, &number);
     make_value(r, inside, LE_CALL_KEPT_GET_FAR, number);
     le_ktree_close_to(t, inside, r->c->root);
 }
