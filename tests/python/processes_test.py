@@ -264,7 +264,7 @@ for turn in range(2):
         raise SystemExit("was not interrupted")
     except KeyboardInterrupt:
         late = time.monotonic() - sent[0]
-        assert late < LIMIT, f"{late} s late"
+        assert late < (LIMIT if turn else 10), f"{late} s late"  # the first run may wait for sim's compiler
     assert short(a)[-1] == 2 and long(a, 1).shape == a.shape
 """
 LOOPS = {
