@@ -365,6 +365,12 @@ static bool tell(const struct scenario *scenario, const struct fault_kind *kind,
     return false;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+enum { SPARSELY = 2 }; /* a call takes several times as long; a build without sanitizers tries more of them */
+#else
+enum { SPARSELY = 1 };
+#endif
+
 /* Of a short run: calls in the middle of programs are much alike, and more so if programs are interpreted. */
 static uint64_t step_of(const struct scenario *scenario, const struct fault_kind *kind) {
     if (kind->library != LIBRARY_DRIVER)
@@ -387,6 +393,8 @@ static bool run_scenario(const struct scenario *scenario, const struct fault_kin
         return tell(scenario, kind, 0, wrong, &expected.clean);
     uint64_t number = first ? 1 : expected.opening_calls + 1;
     uint64_t step = all ? 1 : step_of(scenario, kind);
+    if (step > 1)
+        step = SPARSELY * step - SPARSELY / 2;
     if (scenario->is_slow && !all)
         number = expected.calls; /* the product itself, and no other */
     for (; came && !(scenario->is_slow && !all && tried); number += step, tried++) {
