@@ -147,7 +147,7 @@ endforeach()
 # The texts of kernels: read back, verified and printed as CUDA C. Without --only: of all programs.
 leat_test(tests/programs/kernel_texts run_programs --device sim --show check --only 3/40 ${program_files})
 # With the interpreter, where it can run the program, and sim's checks.
-leat_test(tests/programs/sim_interpreted run_programs --device sim --interpret only --only 50/384 ${program_files})
+leat_test(tests/programs/sim_interpreted run_programs --device sim --interpret only --only 60/384 ${program_files})
 set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once ENVIRONMENT LEAT_SIM_CHECK=1)
 if(NOT LEAT_CXX)
   set_tests_properties(tests/programs/sim_interpreted PROPERTIES DISABLED ON)
