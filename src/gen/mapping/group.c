@@ -243,13 +243,15 @@ static void add_joined(struct group_search *f, const struct le_stage *stage) {
     }
 }
 
-/* A stage with fewer indices than the first is stored once per point. The remaining indices have no values there, so
- * the stage must not use them. */
-static bool has_rest(const struct codegen *c, const struct team_stage *t, const struct le_stage *stage) {
-    for (int k = 0; k < stage->index_count && stage->index_count < c->stage->index_count; k++)
+/* A stage with fewer indices than the first is stored once per point. So its indices are the points': it must not use
+ * the remaining ones, which have no values there, and with fewer several points would store the same element. */
+static bool is_stored_once(const struct codegen *c, const struct team_stage *t, const struct le_stage *stage) {
+    if (stage->index_count == c->stage->index_count)
+        return true;
+    for (int k = 0; k < stage->index_count; k++)
         if (le_has_index(t->rest_at, t->rest_count, stage->indices[k]))
-            return true;
-    return false;
+            return false;
+    return stage->index_count == t->points_count;
 }
 
 bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, struct team_stage *t) {
@@ -265,7 +267,7 @@ bool le_team_find(struct codegen *c, const struct le_stage *stages, int count, s
     if (!f.fits || t->group_count == 0 || !find_points(c, stage, t))
         return false;
     for (int k = 0; k < t->sibling_count; k++)
-        if (has_rest(c, t, t->siblings[k]))
+        if (!is_stored_once(c, t, t->siblings[k]))
             return false;
     for (int g = 0; g < t->group_count; g++) {
         t->groups[g].share = t->spread > 1;
