@@ -270,9 +270,10 @@ endif()
 # Random programs whose statements one kernel may compute: compares sim with the CPU. The long run is `random_fused 10000`.
 leat_program(random_fused ${PROJECT_SOURCE_DIR}/tests/random/random_fused.c)
 leat_test(tests/random/fused random_fused 10)
-set_tests_properties(tests/random/fused PROPERTIES LABELS once)
+leat_test(tests/random/fused_square random_fused 1 8156) # a reduction along one axis, joined to elements: it was stored by all of a row
+set_tests_properties(tests/random/fused tests/random/fused_square PROPERTIES LABELS once)
 if(NOT LEAT_CXX)
-  set_tests_properties(tests/random/fused PROPERTIES DISABLED ON)
+  set_tests_properties(tests/random/fused tests/random/fused_square PROPERTIES DISABLED ON)
 endif()
 
 # Runs the fuzzers' corpora without a fuzzer.

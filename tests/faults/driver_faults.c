@@ -8,6 +8,7 @@
  * compile. */
 #include "sim/sim.h"
 #include "leat.h"
+#include "sparsely.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,12 +366,6 @@ static bool tell(const struct scenario *scenario, const struct fault_kind *kind,
     return false;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { SPARSELY = 2 }; /* a call takes several times as long; a build without sanitizers tries more of them */
-#else
-enum { SPARSELY = 1 };
-#endif
-
 /* Of a short run: calls in the middle of programs are much alike, and more so if programs are interpreted. */
 static uint64_t step_of(const struct scenario *scenario, const struct fault_kind *kind) {
     if (kind->library != LIBRARY_DRIVER)
@@ -392,9 +387,7 @@ static bool run_scenario(const struct scenario *scenario, const struct fault_kin
     if (wrong)
         return tell(scenario, kind, 0, wrong, &expected.clean);
     uint64_t number = first ? 1 : expected.opening_calls + 1;
-    uint64_t step = all ? 1 : step_of(scenario, kind);
-    if (step > 1)
-        step = SPARSELY * step - SPARSELY / 2;
+    uint64_t step = all ? 1 : (uint64_t)sparsely((int64_t)step_of(scenario, kind));
     if (scenario->is_slow && !all)
         number = expected.calls; /* the product itself, and no other */
     for (; came && !(scenario->is_slow && !all && tried); number += step, tried++) {

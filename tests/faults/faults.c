@@ -7,6 +7,7 @@
  * empties the code cache. */
 #include "file_calls.h"
 #include "leat.h"
+#include "sparsely.h"
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -741,14 +742,8 @@ static const char *run_once(const struct scenario *scenario, enum mode mode, int
     return wrong;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { SPARSELY = 2 }; /* a request takes several times as long; a build without sanitizers tries more of them */
-#else
-enum { SPARSELY = 1 };
-#endif
-
 static bool run_scenario(const struct scenario *scenario, bool all) {
-    const int64_t step = all || !scenario->step ? 1 : SPARSELY * scenario->step - SPARSELY / 2;
+    const int64_t step = all || !scenario->step ? 1 : sparsely(scenario->step);
     int64_t tried[MODES] = {0};
     faults.live = 0;
     bool came;

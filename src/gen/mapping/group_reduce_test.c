@@ -205,20 +205,21 @@ static void columns_in_parts(void **state) {
     same("in x: f64[n,m]\ny[j] = prod(i: x[i,j] - min(k: x[k,j]))", "x 777 64", CUT_PARTS);
 }
 
+static const char column_chain[] = "y[j] = sum(i: (x[i,j] - sum(k: x[k,j]) / 64) / max(l: abs(x[l,j])))";
+
 /* Columns of all lengths around what threads keep, in registers and in shared memory, with and without a rest. */
 static void strips(void **state) {
-    static const char program[] = "y[j] = sum(i: (x[i,j] - sum(k: x[k,j]) / 64) / max(l: abs(x[l,j])))";
     (void)state;
-    same(program, "x 100 9", STRIP_4);
-    also(program, "x 1 9", STRIP_4);
-    same(program, "x 3000 5", STRIP_4);
-    also(program, "x 8192 4", STRIP_4);
-    same(program, "x 30 100", STRIP_64);
-    also(program, "x 500 64", STRIP_64);
-    same(program, "x 500 19", STRIP_8_2);
-    also(program, "x 16383 8", STRIP_8_2);
-    same(program, "x 40000 9", STRIP_8_8);
-    also(program, "x 5 9", STRIP_8_8);
+    same(column_chain, "x 100 9", STRIP_4);
+    also(column_chain, "x 1 9", STRIP_4);
+    same(column_chain, "x 3000 5", STRIP_4);
+    also(column_chain, "x 8192 4", STRIP_4);
+    same(column_chain, "x 30 100", STRIP_64);
+    also(column_chain, "x 500 64", STRIP_64);
+    same(column_chain, "x 500 19", STRIP_8_2);
+    also(column_chain, "x 16383 8", STRIP_8_2);
+    same(column_chain, "x 40000 9", STRIP_8_8);
+    also(column_chain, "x 5 9", STRIP_8_8);
     same("in x: f64[n,m]\ny[j] = max(i: x[i,j] - sum(k: x[k,j]) / 64)", "x 4000 6", STRIP_8_2);
     also("in x: f16[n,m]\ny[j] = sum(i: f32(x[i,j]) - sum(k: f32(x[k,j])) / 64)", "x 3000 21", STRIP_4);
     same("in x: f16[n,m]\ny[j] = sum(i: f32(x[i,j]) - sum(k: f32(x[k,j])) / 64)", "x 3000 21", STRIP_8_2);
@@ -230,19 +231,18 @@ static void strips(void **state) {
 /* Threads with several columns: lengths around what threads keep and what all of them have, and ends of strips. Values
  * along the columns come from planning: see tests/random/random_fused.c. */
 static void strips_of_vectors(void **state) {
-    static const char program[] = "y[j] = sum(i: (x[i,j] - sum(k: x[k,j]) / 64) / max(l: abs(x[l,j])))";
     (void)state;
-    same(program, "x 256 12", STRIP_8_OF_2);
-    also(program, "x 257 6", STRIP_8_OF_2);
-    same(program, "x 3000 36", STRIP_16_2_OF_4);
-    also(program, "x 4096 16", STRIP_16_2_OF_4);
+    same(column_chain, "x 256 12", STRIP_8_OF_2);
+    also(column_chain, "x 257 6", STRIP_8_OF_2);
+    same(column_chain, "x 3000 36", STRIP_16_2_OF_4);
+    also(column_chain, "x 4096 16", STRIP_16_2_OF_4);
     same("in x: f16[n,m]\ny[j] = sum(i: f32(x[i,j]) - sum(k: f32(x[k,j])) / 64)", "x 300 72", STRIP_64_OF_8);
     same("in x: f64[n,m]\ny[j] = max(i: x[i,j] - sum(k: x[k,j]) / 64)", "x 4000 6", STRIP_8_OF_2);
     same("y[j] = argmax(i: x[i,j] * max(k: x[k,j]))", "x 700 12", STRIP_8_OF_2);
-    same_checked(program, "x 1500 12", STRIP_8_OF_2, true, true);
+    same_checked(column_chain, "x 1500 12", STRIP_8_OF_2, true, true);
 }
 
-/* So many kept bytes that few lines fit in registers. */
+/* Eight f64 arrays are kept: registers hold few of their lines, and shared memory the others. */
 static void wide_strips(void **state) {
     static const char program[] =
         "in a: f64[n,m]\nin b: f64[n,m]\nin c: f64[n,m]\nin d: f64[n,m]\n"

@@ -5,6 +5,7 @@
 
 /* Lines of a strip in shared memory that one turn of a loop makes values of: a thread has a multiple of it there. */
 enum { STRIP_LINES_AT_ONCE = 4 };
+enum { SECTOR = 32 }; /* bytes that memory moves together */
 
 /* row_shape.c: how a row is distributed over thread blocks, registers and shared memory */
 struct row_need {

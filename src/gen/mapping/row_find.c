@@ -4,7 +4,6 @@
 
 #define LATE_COST    8  /* additions: a value that costs more is kept instead of computed again */
 #define VECTOR_BYTES 16 /* that a thread reads at once */
-#define SECTOR       32 /* bytes of memory that are read together */
 
 static bool is_one_axis(struct row *r) {
     const struct team_stage *t = r->t;

@@ -15,7 +15,6 @@ enum {
     NEAR_WORDS = 32,         /* registers of 64 that a thread uses for kept elements, if these are all */
     NEAR_WORDS_OF_MANY = 16, /* if shared memory keeps others; twice as many if a thread has 128 registers */
     ROOM_BYTES = 2048,       /* shared memory for what is neither columns nor totals */
-    SECTOR = 32,
     LINE_BYTES = 128,
     IN_FLIGHT = 40 << 10 /* bytes of a multiprocessor that keep memory busy */
 };

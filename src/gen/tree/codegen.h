@@ -109,8 +109,8 @@ struct le_variable *le_codegen_index_variable(struct codegen *c, int index, int 
 /* Prints the kernel and adds its launch. The caller then sets grid and block. */
 struct le_generated_launch *le_codegen_finish(struct codegen *c, struct le_generated_launches *out);
 
-/* Threads of a block, for kernels that read this number when they run: `most`, or fewer (64 at least) if blocks of so
- * many of all `threads` threads were fewer than the multiprocessors. */
+/* Threads of a block, for kernels that read this number when they run: `most`, or fewer (at least 64) if blocks of
+ * `most` threads would leave multiprocessors without work. threads: of the whole grid. */
 int le_codegen_block_threads(const struct codegen *c, int64_t threads, int most);
 /* The same with a grid and thread blocks of one dimension. elements: of the target. how: for `--emit plan` */
 struct le_generated_launch *le_codegen_launch(struct codegen *c, struct le_generated_launches *out, int64_t blocks,
