@@ -67,7 +67,7 @@ if [ "${LEAT_CHECK:-all}" = all ] && [ -z "$broken" ]; then
     build asan && run_tests asan -LE once
     build tsan leat_thread_tests && run_tests tsan -L threads
     echo "== fuzz: a short run of each"
-    LEAT_CMAKE_ARGS="-DLEAT_WERROR=${LEAT_WERROR:-OFF} -DLEAT_SANITIZE_LEVEL=0" tools/fuzz.sh "${FUZZ_SECONDS:-3}" >"$logs/fuzz.log" 2>&1
+    LEAT_CMAKE_ARGS="-DLEAT_WERROR=${LEAT_WERROR:-OFF} -DLEAT_SANITIZE_LEVEL=0" tools/fuzz.sh "${FUZZ_SECONDS:-2}" >"$logs/fuzz.log" 2>&1
     case $? in
     0) passed=$((passed + $(grep -c '^fuzz: .* for ' "$logs/fuzz.log"))) && grep '^fuzz:' "$logs/fuzz.log" ;;
     3) skipped=" (fuzzers skipped: no clang runtime for them)" ;;

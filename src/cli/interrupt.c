@@ -8,9 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPEAT_NS      1000000000 /* ignores the second of two signals that timeout(1) sends at once */
-#define REPEAT_RUN_NS  50000000   /* the same while a program runs */
-#define RUN_PATIENCE_S 1          /* for a canceled run to end */
+#define REPEAT_NS      1000000000 /* ignores the second of two equal signals: timeout(1) sends each twice */
+#define RUN_PATIENCE_S 2          /* for a canceled run to end */
 
 static _Atomic int writing, pending;
 static _Atomic(leat_call *) running;
@@ -27,29 +26,31 @@ static void on_alarm(int number) {
     _exit(le_cli_interrupt_status());
 }
 
-/* Whether the command goes on for now. */
-static bool cancel_run(leat_call *call, int number) {
+/* Whether this is the first signal. */
+static bool is_first(int number) {
     int none = 0;
-    if (!atomic_compare_exchange_strong(&pending, &none, number))
-        return now_ns() - atomic_load(&pending_ns) < REPEAT_RUN_NS;
-    atomic_store(&pending_ns, now_ns());
+    int64_t never = 0;
+    atomic_compare_exchange_strong(&pending_ns, &never, now_ns());
+    return atomic_compare_exchange_strong(&pending, &none, number);
+}
+
+static bool is_repeated(int number) {
+    return number == atomic_load(&pending) && now_ns() - atomic_load(&pending_ns) < REPEAT_NS;
+}
+
+static void cancel(leat_call *call) {
     signal(SIGALRM, on_alarm);
     alarm(RUN_PATIENCE_S);
     leat_call_cancel(call);
-    return true;
 }
 
 static void on_signal(int number) {
-    int none = 0;
     leat_call *call = atomic_load(&running);
-    if (call && cancel_run(call, number))
-        return;
-    if (atomic_load(&writing)) {
-        bool first = atomic_compare_exchange_strong(&pending, &none, number);
-        if (first)
-            atomic_store(&pending_ns, now_ns());
-        bool waits = first || now_ns() - atomic_load(&pending_ns) < REPEAT_NS;
-        if (waits && atomic_load(&writing))
+    if (call || atomic_load(&writing)) {
+        bool first = is_first(number);
+        if (first && call)
+            cancel(call);
+        if ((first || is_repeated(number)) && (call || atomic_load(&writing)))
             return;
     }
     _exit(LE_EXIT_SIGNAL + number);

@@ -1,7 +1,7 @@
 /* Ctrl-C and similar signals end the command at once with 128 + the signal's number. While the command writes a file,
- * it first stops writing, so that the older file is unchanged and no temporary file is left. A second signal, at least
- * a second later, ends it without waiting. While a program runs, the run is canceled and the command ends in order. A
- * second signal, or a run that has not ended a second later, ends it at once. */
+ * it first stops writing, so that the older file is unchanged and no temporary file is left. While a program runs, the
+ * run is canceled and the command ends in order. In both cases another signal, or the same one at least a second later,
+ * ends it at once, and so do two seconds in which a run has not ended. */
 #ifndef LE_CLI_INTERRUPT_H
 #define LE_CLI_INTERRUPT_H
 #include "leat.h"

@@ -455,8 +455,9 @@ def seconds(n):
     return time.perf_counter() - start
 n = 20000
 f(n)  # starts the device
-while (took := seconds(n)) < 2.2:  # every later run takes more than a second, also if the machine is less busy then
-    n = int(n * 2.4 / took)
+while (took := seconds(n)) < 0.5:
+    n = int(n * 0.6 / took)
+n = int(n * 1.9 / took)  # every later run takes more than a second, also if the machine is less busy then
 leat.show_progress(True)
 seconds(n)
 """
