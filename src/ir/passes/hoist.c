@@ -10,9 +10,13 @@ static void find_condition(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
-static bool has_condition(struct le_ir *ir, struct le_node *node) {
+static void find_region(struct le_node *node, void *user) {
+    *(bool *)user |= node->kind == LE_NODE_REGION;
+}
+
+static bool has(struct le_ir *ir, struct le_node *node, void (*find)(struct le_node *node, void *user)) {
     bool found = false;
-    le_node_walk(ir, node, find_condition, &found);
+    le_node_walk(ir, node, find, &found);
     return found;
 }
 
@@ -42,10 +46,11 @@ static bool varies_in_region(const struct le_node *node, const struct path *own,
 }
 
 /* The reduction is the whole node of a stage, whose kernel it then is. A reduction that is assigned to one element of
- * an array is hoisted to a scalar first, because a kernel can split only scalar reductions between tasks. */
+ * an array, or fills one, is hoisted to a scalar first, because a kernel can split only scalar reductions between
+ * tasks. */
 static bool is_whole(const struct hoist *h, const struct le_node *node) {
     const struct le_stage *stage = h->stage;
-    return node == stage->node && stage->kind < LE_STAGE_MOVE &&
+    return node == stage->node && stage->kind < LE_STAGE_MOVE && stage->kind != LE_STAGE_FILL &&
            !(stage->kind == LE_STAGE_MAP && stage->index_count == 0 && stage->left_count > 0);
 }
 
@@ -294,14 +299,20 @@ static void mark_read(struct le_node *node, void *user) {
         ((struct le_ir *)user)->values.at[node->value].wanted = true;
 }
 
+/* The loops of the value that fills an array run once, not for each element. */
+static struct le_node *hoist_region(struct hoist *h, struct le_node *root, const struct path *path) {
+    bool once = h->stage->kind == LE_STAGE_FILL && has(h->ir, root, find_region);
+    return once ? own_stage(h, root, path) : root;
+}
+
 static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
-    if (!root || !root->reduces)
+    if (!root || (!root->reduces && h->stage->kind != LE_STAGE_FILL))
         return root;
     struct path path = le_path_enter(h->ir->arena, (struct path){0}, h->stage->indices, h->stage->index_count);
-    h->conditions = h->stage->guarded || has_condition(h->ir, root);
+    h->conditions = h->stage->guarded || has(h->ir, root, find_condition);
     h->paths = h->stages = (struct le_names){0};
     h->loads.count = 0;
-    struct le_node *made = hoist_reductions(h, root, &path, &path, le_walk_begin(h->ir));
+    struct le_node *made = hoist_region(h, hoist_reductions(h, root, &path, &path, le_walk_begin(h->ir)), &path);
     if (h->stage->kind >= LE_STAGE_MOVE)
         le_node_walk(h->ir, made, mark_read, h->ir);
     return made;
