@@ -102,6 +102,11 @@ foreach(cases ${program_files})
     leat_test(tests/programs/${name}_own run_programs ${programs_here} ${cases})
     set_property(TEST tests/programs/${name}_own APPEND PROPERTY ENVIRONMENT "LEAT_BLAS=none")
   endif()
+  if(name MATCHES "^(contractions|products_(large|three))") # also with a BLAS that is asked for, on machines that have it
+    leat_test(tests/programs/${name}_blas run_programs ${programs_here} ${cases})
+    set_property(TEST tests/programs/${name}_blas APPEND PROPERTY ENVIRONMENT "LEAT_BLAS=libopenblas.so.0")
+    set_tests_properties(tests/programs/${name}_blas PROPERTIES LABELS once)
+  endif()
 endforeach()
 
 # Slow with sanitizers, and covering no code that smaller tests do not cover.
@@ -134,7 +139,7 @@ foreach(part 0 1)
 endforeach()
 set_property(TEST tests/programs/sim_1 APPEND PROPERTY ENVIRONMENT LEAT_SIM_MULTIPROCESSORS=132) # the kernels that an H100 gets
 # One in some of a file's programs, with the kernels of an H100. Of products_orders one takes seconds: sim's library computes it.
-foreach(file_and_part gathered_rows:1/8 products_orders:2/14)
+foreach(file_and_part gathered_rows:1/8 norms:1/9 products_orders:2/14)
   string(REGEX MATCH "(.*):(.*)" part ${file_and_part})
   leat_test(tests/programs/sim_${CMAKE_MATCH_1} run_programs --device sim --only ${CMAKE_MATCH_2}
             ${PROJECT_SOURCE_DIR}/tests/programs/${CMAKE_MATCH_1}.txt)
@@ -181,7 +186,7 @@ foreach(mapping "warp" "block threads=64") # rows of different lengths
   leat_mapping_test(${mapping} 1/8 ragged.txt)
 endforeach()
 leat_mapping_test("columns parts=8 chunk=64" 5/48 chains_of_reductions.txt reductions_first.txt)
-leat_mapping_test("rows strip=4 cluster=2" 2/16 chains_of_reductions.txt)
+leat_mapping_test("rows strip=4 cluster=2" 2/16 chains_of_reductions.txt norms.txt)
 foreach(mapping "window columns=4 rows=4" "window columns=2 rows=8" "window columns=1 rows=16" "window columns=2 rows=1")
   leat_mapping_test(${mapping} 3/20 windows.txt windows_walks.txt windows_totals.txt)
 endforeach()

@@ -69,14 +69,18 @@ static bool all_fit(struct load_check *l, void (*visit)(struct load_check *, str
 
 /* ---- axes */
 
+static struct le_merging merging_of(struct codegen *c, int outer, int inner, int64_t inner_count) {
+    return (struct le_merging){.code = &c->safety,
+                               .stage = c->stage,
+                               .outer = outer,
+                               .inner = inner,
+                               .inner_count = inner_count,
+                               .is_counted = is_counted,
+                               .user = c};
+}
+
 static bool merges(struct codegen *c, const struct group *g, int position, const struct term_axis *inner) {
-    struct le_merging m = {.code = &c->safety,
-                           .stage = c->stage,
-                           .outer = g->indices[position],
-                           .inner = g->indices[inner->position],
-                           .inner_count = inner->count,
-                           .is_counted = is_counted,
-                           .user = c};
+    struct le_merging m = merging_of(c, g->indices[position], g->indices[inner->position], inner->count);
     return le_loops_merge(&m, g->bodies, g->node_count);
 }
 
@@ -97,6 +101,32 @@ static void find_axes(struct codegen *c, struct group *g) {
         g->axes[k] = g->axes[g->axis_count - 1 - k];
         g->axes[g->axis_count - 1 - k] = swapped;
     }
+}
+
+static bool are_one_axis(struct codegen *c, const int *indices, int count, struct le_node *const *nodes, int node_count,
+                         const struct le_address *also, bool trusted) {
+    int inner = indices[count - 1];
+    int64_t inner_count = le_range_count(le_range_of(c->space, inner));
+    for (int k = count - 2; k >= 0; k--) {
+        int64_t own = le_range_count(le_range_of(c->space, indices[k]));
+        struct le_merging m = merging_of(c, indices[k], inner, inner_count);
+        if (own > 1 &&
+            (!le_loops_merge(&m, nodes, node_count) || (also && !le_address_merges(&m, also, trusted, false))))
+            return false;
+        inner_count *= own;
+    }
+    return true;
+}
+
+bool le_group_is_one_axis(struct codegen *c, const int *indices, int count, struct le_node *const *nodes,
+                          int node_count) {
+    return are_one_axis(c, indices, count, nodes, node_count, NULL, false);
+}
+
+bool le_team_target_is_one_axis(struct codegen *c, const int *indices, int count) {
+    const struct le_node target = le_codegen_target(c);
+    const struct le_address address = le_load_address(c->layouts, &target);
+    return are_one_axis(c, indices, count, NULL, 0, &address, target.trusted);
 }
 
 /* ---- width */
@@ -317,9 +347,9 @@ int le_side_loads(struct codegen *c, const struct group *g, struct le_node **loa
     return found_loads(&l, loads);
 }
 
-bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width) {
-    struct group g = {.indices = index, .index_count = 1, .axis_count = 1};
-    struct load_check l = {.c = c, .g = &g, .width = width, .fits = true};
+bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *indices, int count, int width) {
+    struct group g = {.indices = indices, .index_count = count, .axis_count = 1, .axes[0].position = count - 1};
+    struct load_check l = {.c = c, .g = &g, .inner = count - 1, .width = width, .fits = true};
     visit_size(&l, load);
     if (l.fits)
         visit_aligned(&l, load);
@@ -334,7 +364,7 @@ int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node
         count = le_group_loads(c, g, loads);
     for (int k = 0; k < count; k++)
         if (le_type_size(c->ir->values.at[loads[k]->value].type) == 4 &&
-            le_team_is_wide(c, loads[k], &g->indices[last->position], CHAIN_WIDTH))
+            le_team_is_wide(c, loads[k], &g->indices[last->position], 1, CHAIN_WIDTH))
             loads[wide++] = loads[k];
     return wide;
 }

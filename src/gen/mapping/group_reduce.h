@@ -117,8 +117,12 @@ int le_chain_wide_loads(struct codegen *c, const struct group *g, struct le_node
 bool le_group_can_stage(struct codegen *c, const struct group *g); /* all loads that depend on the term can be */
 bool le_group_is_dense(struct codegen *c, const struct group *g,
                        const struct le_node *load); /* whether its elements lie side by side along the terms */
-/* Whether `width` elements along the index are contiguous and aligned. */
-bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *index, int width);
+/* Whether the indices can run as one loop for the nodes, or for where the stage's value is stored. */
+bool le_group_is_one_axis(struct codegen *c, const int *indices, int count, struct le_node *const *nodes,
+                          int node_count);
+bool le_team_target_is_one_axis(struct codegen *c, const int *indices, int count);
+/* Whether `width` elements along the last of the indices, which may run as one loop, are contiguous and aligned. */
+bool le_team_is_wide(struct codegen *c, struct le_node *load, const int *indices, int count, int width);
 /* Returns how many consecutive values of the kept index one vector of at most most_bytes bytes covers: the terms' loads
  * must read them from adjacent memory. */
 int le_side_width(struct codegen *c, const struct group *g, int index, int most_bytes);

@@ -44,6 +44,10 @@ bool le_row_shape(const struct le_device_facts *facts, const struct row_need *ne
 bool le_strip_shape(const struct le_device_facts *facts, const struct row_need *need, struct strip_wish wish,
                     struct row_shape *shape);
 
+/* How the place in a row becomes the groups' indices: the last one runs on beyond its range for all of them, except
+ * where values are computed, or nowhere. */
+enum row_split { ROW_ONE_LOOP, ROW_SPLIT_VALUES, ROW_SPLIT };
+
 struct row {
     struct codegen *c;
     struct team_stage *t;
@@ -66,6 +70,7 @@ struct row {
     int points_at[POINTS_MAX]; /* the kept indices that rows depend on; with strips the last one's neighbours are
                                   columns side by side */
     struct row_shape shape;
+    enum row_split split;
     bool wide;   /* values are stored as vectors */
     bool quick;  /* values are computed the quick way (LE_WAY_QUICK) */
     bool rolled; /* values are computed by a loop over lines, some of which are in shared memory */
@@ -94,6 +99,10 @@ bool le_row_find(struct row *r);
 /* rows.c */
 /* Computes rows that stay on chip during several passes; false: they cannot */
 bool le_team_rows(struct codegen *c, struct team_stage *t, struct strip_wish wish, struct le_generated_launches *out);
+/* Binds the groups' indices, or the values' own, to the element at the place. */
+void le_row_bind(struct row *r, struct le_block *block, const int *indices, struct le_expression *place);
+/* The same where values are computed and stored. */
+void le_row_bind_value(struct row *r, struct le_block *block, const int *indices, struct le_expression *place);
 struct row_line le_row_line(struct row *r, struct le_block *block,
                             struct le_expression *number); /* reads nothing yet */
 struct le_expression *le_row_has(struct row *r,

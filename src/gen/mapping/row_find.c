@@ -5,49 +5,90 @@
 #define LATE_COST    8  /* additions: a value that costs more is kept instead of computed again */
 #define VECTOR_BYTES 16 /* that a thread reads at once */
 
-static bool is_one_axis(struct row *r) {
+static bool is_same_range(const struct row *r, int a, int b) {
+    const struct le_range *x = le_range_of(r->c->space, a), *y = le_range_of(r->c->space, b);
+    return x->low == y->low && x->high == y->high && x->by == 1 && y->by == 1;
+}
+
+/* Whether all groups run over the same indices, and the values over as many of the same ranges. */
+static bool is_one_row(struct row *r) {
     const struct team_stage *t = r->t;
-    const struct le_range *k = le_range_of(r->c->space, t->groups[0].indices[0]);
+    const struct group *first = &t->groups[0];
     for (int s = 0; s < t->sibling_count && t->rest_count > 0; s++)
         if (t->siblings[s]->index_count == r->c->stage->index_count)
             return false; /* of the values along a row, only the stage's own are computed as lines */
-    int bodies = t->rest_count;
+    int values = t->rest_count > 0, bodies = values;
     for (int g = 0; g < t->group_count; g++) {
         bodies += t->groups[g].node_count;
-        if (t->groups[g].chain || t->groups[g].index_count != 1 || t->groups[g].indices[0] != t->groups[0].indices[0])
+        if (t->groups[g].chain || t->groups[g].indices != first->indices)
             return false;
     }
-    if (bodies > GROUP_NODES || k->by != 1 || t->rest_count > 1 || t->group_count + t->rest_count < 2)
+    if (bodies > GROUP_NODES || (values && t->rest_count != first->index_count) || t->group_count + values < 2)
         return false;
-    const struct le_range *j = t->rest_count ? le_range_of(r->c->space, t->rest_at[0]) : k;
-    return j->low == k->low && j->high == k->high && j->by == 1;
+    for (int k = 0; k < first->index_count; k++)
+        if (!is_same_range(r, first->indices[k], values ? t->rest_at[k] : first->indices[k]))
+            return false;
+    return true;
 }
 
-/* The stage's value over the groups' index; false: it cannot be named so. */
+/* The stage's value over the groups' indices; false: it cannot be named so. */
 static bool find_value(struct row *r) {
     struct le_ir *ir = r->c->ir;
-    struct le_node *to = le_node_index(ir, r->t->groups[0].indices[0]);
-    if (r->t->rest_count == 0)
+    const struct team_stage *t = r->t;
+    struct le_node *to[POINTS_MAX];
+    if (t->rest_count == 0)
         return true;
-    if (le_team_has_inner_loop(r->c, r->c->stage->node, r->t->rest_at, 1))
+    if (le_team_has_inner_loop(r->c, r->c->stage->node, t->rest_at, t->rest_count))
         return false;
-    r->value = le_node_substitute(ir, r->c->stage->node, r->t->rest_at, &to, 1);
+    for (int k = 0; k < t->rest_count; k++)
+        to[k] = le_node_index(ir, t->groups[0].indices[k]);
+    r->value = le_node_substitute(ir, r->c->stage->node, t->rest_at, to, t->rest_count);
     return true;
 }
 
 static void gather_bodies(struct row *r) {
     const struct group *first = &r->t->groups[0];
-    r->all = (struct group){.indices = first->indices, .index_count = 1, .axis_count = 1, .terms = first->terms};
-    r->all.axes[0] = first->axes[0];
-    r->all.narrow = first->narrow;
+    r->all = (struct group){.indices = first->indices,
+                            .index_count = first->index_count,
+                            .axis_count = first->index_count,
+                            .terms = first->terms,
+                            .narrow = first->narrow};
+    for (int k = 0; k < first->index_count; k++)
+        r->all.axes[k] = (struct term_axis){k, le_range_count(le_range_of(r->c->space, first->indices[k]))};
     for (int g = 0; g < r->t->group_count; g++)
         for (int k = 0; k < r->t->groups[g].node_count; k++)
             r->all.bodies[r->all.node_count++] = r->t->groups[g].bodies[k];
     if (r->value)
         r->all.bodies[r->all.node_count++] = r->value;
+}
+
+/* Whether the place in the row can be the last index, run on beyond its range, for all that the terms read. */
+static bool are_terms_one_loop(const struct row *r) {
+    for (int g = 0; g < r->t->group_count; g++)
+        if (r->t->groups[g].axis_count != 1)
+            return false;
+    return le_group_is_one_axis(r->c, r->all.indices, r->all.index_count, r->loads, r->load_count);
+}
+
+/* The same for values. A gain that only the first index selects, for example, needs that index. */
+static bool are_values_one_loop(const struct row *r) {
+    return !r->value || (le_group_is_one_axis(r->c, r->all.indices, r->all.index_count, &r->value, 1) &&
+                         le_team_target_is_one_axis(r->c, r->t->rest_at, r->all.index_count));
+}
+
+/* Where indices are needed one by one, the elements of a vector have all but the last one in common. */
+static void find_width(struct row *r) {
+    const int64_t last = r->all.axes[r->all.axis_count - 1].count;
+    r->split = !are_terms_one_loop(r) ? ROW_SPLIT : are_values_one_loop(r) ? ROW_ONE_LOOP : ROW_SPLIT_VALUES;
+    if (r->split != ROW_SPLIT) {
+        r->all.axis_count = 1;
+        r->all.axes[0] = r->t->groups[0].axes[0];
+    }
     r->all.width = le_group_width(r->c, &r->all);
     if (r->all.terms % r->all.width != 0) /* a vector lies in the row or outside it */
         r->all.width = 1;
+    while (r->split == ROW_SPLIT_VALUES && last % r->all.width != 0)
+        r->all.width /= 2;
 }
 
 static void find_read(struct row *r, int pass, const struct group *g, int *passes) {
@@ -61,12 +102,20 @@ static void find_read(struct row *r, int pass, const struct group *g, int *passe
             }
 }
 
-/* What more than one pass reads is kept. */
+static bool is_along_all(const struct row *r, const struct le_node *load) {
+    for (int k = 0; k < r->all.index_count; k++)
+        if (r->all.axes[k].count > 1 && !le_node_depends(load, r->all.indices[k]))
+            return false;
+    return true;
+}
+
+/* What more than one pass reads is kept, but not what is the same for several elements of a row. */
 static bool find_loads(struct row *r) {
     int passes[LOADS_MAX] = {0};
     r->load_count = le_group_loads(r->c, &r->all, r->loads);
     if (r->load_count <= 0)
         return false;
+    find_width(r);
     for (int g = 0; g < r->t->group_count; g++)
         find_read(r, g, &r->t->groups[g], passes);
     struct group values = r->all;
@@ -75,13 +124,18 @@ static bool find_loads(struct row *r) {
     find_read(r, r->t->group_count, &values, passes);
     for (int k = 0; k < r->load_count; k++) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
-        r->kept[k] = passes[k] > 1;
+        r->kept[k] = passes[k] > 1 && (r->split != ROW_SPLIT || is_along_all(r, r->loads[k]));
         if (r->kept[k]) {
             r->kept_bytes += bytes < 4 ? 4 : bytes;
             r->kept_bytes_shared += bytes;
         }
     }
     return r->kept_bytes > 0;
+}
+
+/* Whether the node changes along the row. */
+static bool is_along(const struct row *r, const struct le_node *node) {
+    return le_node_depends_on_any(node, r->all.indices, r->all.index_count);
 }
 
 struct use_search {
@@ -91,8 +145,7 @@ struct use_search {
 };
 
 static void find_other_use(struct use_search *s, struct le_node *node, int epoch) {
-    if (s->found || node == s->without || !le_node_depends(node, s->r->all.indices[0]) ||
-        le_note_met(s->r->c->notes, node, epoch))
+    if (s->found || node == s->without || !is_along(s->r, node) || le_note_met(s->r->c->notes, node, epoch))
         return;
     s->found = node == s->node;
     for (int k = 0; k < node->operand_count; k++)
@@ -118,8 +171,7 @@ struct dear {
 
 static void find_dear(struct le_node *node, void *user) {
     struct dear *d = user;
-    if (node->kind == LE_NODE_OP && node->cost >= LATE_COST && d->count < LOADS_MAX &&
-        le_node_depends(node, d->r->all.indices[0]))
+    if (node->kind == LE_NODE_OP && node->cost >= LATE_COST && d->count < LOADS_MAX && is_along(d->r, node))
         d->at[d->count++] = node;
 }
 
@@ -133,7 +185,7 @@ static void add_cost(struct le_node *node, void *user) {
     int64_t own = node->cost;
     for (int k = 0; k < node->operand_count; k++)
         own -= node->operands[k]->cost;
-    if (own > 0 && le_node_depends(node, a->r->all.indices[0]))
+    if (own > 0 && is_along(a->r, node))
         a->cost += own;
 }
 
@@ -190,7 +242,7 @@ struct parts {
 
 /* Of the value, as far as they change along the row. */
 static void find_parts(const struct row *r, struct le_node *node, int epoch, struct parts *parts) {
-    if (node == r->late || !le_node_depends(node, r->all.indices[0]) || le_note_met(r->c->notes, node, epoch))
+    if (node == r->late || !is_along(r, node) || le_note_met(r->c->notes, node, epoch))
         return;
     parts->quick |= le_codegen_has_quick_way(node);
     parts->reads |= node->kind == LE_NODE_LOAD && !is_kept(r, node);
@@ -227,7 +279,7 @@ static int most_vector(struct row *r) {
         if (r->kept[k] && !le_node_depends(r->loads[k], index))
             return 1;
     int most = le_side_width(r->c, &r->all, index, VECTOR_BYTES);
-    while (most > 1 && r->value && !le_team_is_wide(r->c, &target, &index, most))
+    while (most > 1 && r->value && !le_team_is_wide(r->c, &target, &index, 1, most))
         most /= 2;
     return most;
 }
@@ -237,7 +289,7 @@ static bool is_shifted(struct row *r) {
     int index = r->points_at[r->t->points_count - 1];
     for (int k = 0; k < r->load_count; k++) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
-        if (r->kept[k] && !le_team_is_wide(r->c, r->loads[k], &index, bytes < SECTOR ? SECTOR / bytes : 1))
+        if (r->kept[k] && !le_team_is_wide(r->c, r->loads[k], &index, 1, bytes < SECTOR ? SECTOR / bytes : 1))
             return true;
     }
     return false;
@@ -294,7 +346,9 @@ static void find_ways(struct row *r) {
         return;
     bool safe = le_node_is_safe(&r->c->safety, r->value);
     find_parts(r, r->value, ++r->c->notes->epoch, &parts);
-    r->wide = r->all.width > 1 && le_team_is_wide(r->c, &target, r->t->rest_at, r->all.width);
+    int last = r->t->rest_count - 1, first = r->split == ROW_ONE_LOOP ? 0 : last;
+    r->wide = r->all.width > 1 &&
+              le_team_is_wide(r->c, &target, r->t->rest_at + first, r->t->rest_count - first, r->all.width);
     r->rolled = safe && r->wide && r->shape.near < r->shape.lines;
     r->reads = r->rolled && parts.reads;
     r->quick = safe && parts.quick && (r->rolled || !parts.reads);
@@ -312,7 +366,7 @@ static void find_strip_ways(struct row *r) {
 }
 
 bool le_row_find(struct row *r) {
-    if (!is_one_axis(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
+    if (!is_one_row(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
         return false;
     gather_bodies(r);
     if (!find_loads(r) || !find_shape(r))

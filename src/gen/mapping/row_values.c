@@ -16,7 +16,7 @@ static void store_line(struct row *r, struct le_block *block, const struct row_l
     struct le_kernel_tree *t = r->c->tree;
     struct le_node target = le_codegen_target(r->c);
     struct le_block *first = le_ktree_open(t, block);
-    le_team_bind_one(r->c, first, r->t->rest_at[0], line->at, 0);
+    le_row_bind_value(r, first, r->t->rest_at, line->at);
     struct le_expression *x[] = {le_ktree_address(t, le_codegen_trusted_place(r->c, &target, first)),
                                  le_ktree_use(t, out)};
     le_do(t, first, LE_CALL_WRITE, &LE_STATIC_NUMBER(r->all.width), x);
@@ -73,7 +73,7 @@ static void make_apart(struct row *r, struct le_block *block, const struct row_l
     struct le_expression *turn;
     struct le_block *each = open_rolled(r, block, "turn", le_ktree_int(t, 0), le_ktree_int(t, r->all.width), 1, &turn);
     each->owner->guard = usual ? le_ktree_not(t, le_ktree_use(t, usual)) : NULL;
-    le_team_bind_one(c, each, r->all.indices[0], le_plus(t, line->at, turn), 0);
+    le_row_bind_value(r, each, r->all.indices, le_plus(t, line->at, turn));
     c->rare = each;
     le_row_know(r, r->t->group_count, each, line, le_ktree_int(t, 0));
     make_element(r, each, out, le_ktree_int(t, 0));
@@ -100,7 +100,7 @@ static void emit_unrolled(struct row *r) {
         store_line(r, inside, &line, out);
     } else {
         struct le_block *each = le_row_open_elements(r, r->t->group_count, inside, &line, &e);
-        le_team_bind_one(c, each, r->t->rest_at[0], le_plus(t, line.at, e), 0);
+        le_row_bind_value(r, each, r->t->rest_at, le_plus(t, line.at, e));
         le_codegen_store(c, le_codegen_node(c, r->value, each, NULL), each);
         le_ktree_close(t, each);
     }
@@ -116,7 +116,7 @@ static void read_ahead(struct row *r, struct le_block *block, struct le_expressi
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *at = le_row_line(r, block, number).at;
     struct le_block *first = le_ktree_open(t, block);
-    le_team_bind_one(r->c, first, r->all.indices[0], at, 0);
+    le_row_bind(r, first, r->all.indices, at);
     for (int k = 0; k < r->load_count; k++)
         if (r->ahead[k])
             le_group_read(r->c, first, r->loads[k], r->all.width,

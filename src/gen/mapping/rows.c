@@ -15,6 +15,40 @@ static bool has_side(const struct row *r) {
     return r->t->side.width > 1;
 }
 
+/* Splits the place and binds all but the last index, whose place it gives. */
+static struct le_expression *bind_first(struct row *r, struct le_block *block, const int *indices,
+                                        struct le_expression *place) {
+    struct le_expression *extents[POINTS_MAX] = {NULL}, *places[POINTS_MAX];
+    int last = r->all.index_count - 1;
+    for (int k = 1; k <= last; k++)
+        extents[k] = le_codegen_index_number(r->c, r->all.indices[k], "count",
+                                             le_range_count(le_range_of(r->c->space, indices[k])), LE_KTREE_LONG);
+    le_codegen_split(r->c, block, place, LE_KTREE_UINT, extents, last + 1, places);
+    for (int k = 0; k < last; k++)
+        le_team_bind_one(r->c, block, indices[k], places[k], 0);
+    return places[last];
+}
+
+static void bind_split(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
+    le_team_bind_one(r->c, block, indices[r->all.index_count - 1], bind_first(r, block, indices, place), 0);
+}
+
+/* Binds the first indices to their lows, and the last one to the place. */
+static void bind_one_loop(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
+    int last = r->all.index_count - 1;
+    for (int k = 0; k < last; k++)
+        le_team_bind_one(r->c, block, indices[k], NULL, 0);
+    le_team_bind_one(r->c, block, indices[last], place, last > 0 ? r->all.terms : 0);
+}
+
+void le_row_bind(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
+    (r->split == ROW_SPLIT ? bind_split : bind_one_loop)(r, block, indices, place);
+}
+
+void le_row_bind_value(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
+    (r->split == ROW_ONE_LOOP ? bind_one_loop : bind_split)(r, block, indices, place);
+}
+
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
     struct le_kernel_tree *t = r->c->tree;
     struct le_expression *turned = r->turn ? le_ktree_binary(t, LE_OP_XOR, number, r->turn) : number;
@@ -43,7 +77,7 @@ void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library
     struct codegen *c = r->c;
     struct le_kernel_tree *t = c->tree;
     struct le_block *first = le_ktree_open(t, block);
-    le_team_bind_one(c, first, r->all.indices[0], line->at, 0);
+    le_row_bind(r, first, r->all.indices, line->at);
     if (has_side(r))
         le_team_bind_one(c, first, r->t->side.index, r->t->side.first, 0);
     for (int k = 0; k < r->load_count; k++) {
@@ -81,13 +115,21 @@ void le_row_know(struct row *r, int pass, struct le_block *each, const struct ro
 
 struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *block, const struct row_line *line,
                                       struct le_expression **e) {
+    const int *indices = r->all.indices;
+    bool of_values = pass == r->t->group_count;
     struct le_block *each;
     if (has_side(r)) {
-        le_team_bind_one(r->c, block, r->all.indices[0], line->at, 0);
+        (of_values ? le_row_bind_value : le_row_bind)(r, block, indices, line->at);
         each = le_side_open_each(r->c, &r->t->side, block, e);
     } else {
+        bool split = r->split == ROW_SPLIT || (r->split == ROW_SPLIT_VALUES && of_values);
+        struct le_expression *first = split ? bind_first(r, block, indices, line->at) : line->at;
         each = le_ktree_open_each(r->c->tree, block, "e", r->all.width, e);
-        le_team_bind_one(r->c, each, r->all.indices[0], le_plus(r->c->tree, line->at, *e), 0);
+        struct le_expression *place = le_plus(r->c->tree, first, *e);
+        if (split)
+            le_team_bind_one(r->c, each, indices[r->all.index_count - 1], place, 0);
+        else
+            bind_one_loop(r, each, indices, place);
     }
     le_row_know(r, pass, each, line, *e);
     return each;
@@ -98,7 +140,7 @@ struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *
 void le_row_fetch_line(struct row *r, struct le_block *block, enum le_library_call fetch, struct le_expression *number,
                        struct le_expression *at) {
     struct le_kernel_tree *t = r->c->tree;
-    le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
+    le_row_bind(r, block, r->all.indices, at);
     if (has_side(r))
         le_team_bind_one(r->c, block, r->t->side.index, r->t->side.first, 0);
     for (int k = 0; k < r->load_count; k++) {

@@ -121,7 +121,7 @@ static void find_widths(struct scan_team *s) {
     struct le_node target = le_codegen_target(s->c);
     int width = 16 / (int)le_type_size(s->c->ir->values.at[target.value].type);
     bool whole = s->scan->down || s->kind == LE_MAPPING_SCAN_LANES;
-    s->out_width = le_team_is_wide(s->c, &target, &s->scan->index, width) ? width : 1;
+    s->out_width = le_team_is_wide(s->c, &target, &s->scan->index, 1, width) ? width : 1;
     if (whole && s->g.terms % s->out_width != 0)
         s->out_width = 1;
     if (whole && s->g.terms % s->g.width != 0)

@@ -135,7 +135,7 @@ static struct le_block *open_line(struct row *r, struct le_block *block, enum le
                                   struct le_expression *number, struct le_expression **e) {
     struct row_line line = le_row_line(r, block, number);
     le_row_get(r, r->t->group_count, block, get, &line);
-    le_team_bind_one(r->c, block, r->t->rest_at[0], line.at, 0);
+    le_row_bind_value(r, block, r->t->rest_at, line.at);
     return le_row_open_elements(r, r->t->group_count, block, &line, e);
 }
 
@@ -179,7 +179,7 @@ static void store_lines(struct row *r, struct le_block *block, struct le_express
     struct le_block *each = le_ktree_open_each(t, block, "slot", out->extents[0], &slot);
     struct le_expression *line = line_from(r, each, first, slot);
     struct le_block *inside = open_if_there(r, each, line);
-    le_team_bind_one(r->c, inside, r->t->rest_at[0], le_plus(t, r->base, line), 0);
+    le_row_bind_value(r, inside, r->t->rest_at, le_plus(t, r->base, line));
     if (r->shape.vector > 1)
         le_team_bind_one(r->c, inside, r->t->side.index, r->t->side.first, 0);
     struct le_expression *x[] = {le_ktree_address(t, le_codegen_trusted_place(r->c, &target, inside)),
