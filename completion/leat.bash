@@ -54,7 +54,7 @@ _leat()
         return
     fi
     if [[ ($previous == : || $current == :) && $COMP_LINE == *ir:* ]]; then # ":" separates words as well
-        _leat_words 'lower demand dead-code contract scan loops inline hoist fuse-reductions copy-elision' "${current#:}"
+        _leat_words 'lower demand dead-code contract scan loops inline hoist fuse-reductions finish-totals copy-elision' "${current#:}"
         return
     fi
     if [[ $command == launch && ($previous == : || $current == :) && $COMP_LINE == *.cu:* ]]; then
@@ -93,7 +93,7 @@ _leat()
     --precision) _leat_words 'f32 tf32' "$current"; return ;;
     --bits) _leat_words 'default portable' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
-    --emit) _leat_words 'tree ir ir:lower ir:demand ir:dead-code ir:contract ir:scan ir:loops ir:inline ir:hoist ir:fuse-reductions ir:copy-elision plan bytecode kernel cuda ptx sass' "$current"; return ;;
+    --emit) _leat_words 'tree ir ir:lower ir:demand ir:dead-code ir:contract ir:scan ir:loops ir:inline ir:hoist ir:fuse-reductions ir:finish-totals ir:copy-elision plan bytecode kernel cuda ptx sass' "$current"; return ;;
     --arch) _leat_words 'sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120' "$current"; return ;;
     -o) _leat_words "$(_leat_names results)" "$current"; compopt -o nospace; return ;;
     esac

@@ -99,3 +99,14 @@ struct le_node *le_node_replace(struct le_ir *ir, struct le_node *node,
     const struct replacing r = {.ir = ir, .epoch = le_walk_begin(ir), .choose = choose, .user = user};
     return replace_node(&r, node);
 }
+
+static void find_total(struct le_node *node, void *user) {
+    struct le_node **found = user;
+    *found = node->kind == LE_NODE_REDUCE ? node : *found;
+}
+
+struct le_node *le_node_total(const struct le_ir *ir, struct le_node *node) {
+    struct le_node *found = NULL;
+    le_node_walk(ir, node, find_total, &found);
+    return found;
+}

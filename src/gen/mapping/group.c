@@ -222,15 +222,16 @@ static void add_others(struct group_search *f, const struct le_stage *stages, in
     }
 }
 
-/* Reductions of the same array: what is one of a pass is made in it. */
+/* Numbers of one total each, of the same array: what is one of a pass is made in it. */
 static void add_siblings(struct group_search *f, const struct le_stage *stage) {
     for (int k = stage->sibling; k >= 0 && f->t->group_count == 1; k = f->c->ir->stages.at[k].sibling) {
         const struct le_stage *s = &f->c->ir->stages.at[k];
         struct group *g = &f->t->groups[0];
-        if (g->node_count == GROUP_NODES || g->chain != is_chain(s->node) || !is_shared(f->c, s->node) ||
-            !same_ranges(f->c, g, s->node))
+        struct le_node *total = le_node_total(f->c->ir, s->node);
+        if (g->node_count == GROUP_NODES || g->chain != is_chain(total) || !is_shared(f->c, total) ||
+            !same_ranges(f->c, g, total))
             return;
-        add_to_group(f, s->node);
+        add_to_group(f, total);
         f->t->siblings[f->t->sibling_count++] = s;
     }
 }

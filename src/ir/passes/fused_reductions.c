@@ -2,6 +2,7 @@
  * one loop over the array's elements. They all use the indices of the first one, the leader. These have the same
  * ranges, because they are bare subscripts of the same array. */
 #include "ir/ir.h"
+#include <string.h>
 
 #define SIBLINGS_MAX 8
 
@@ -92,6 +93,35 @@ static bool is_ready(struct le_ir *ir, const struct le_stage *stage, int leader)
     return l.stage < leader;
 }
 
+static bool has_same_indices(const struct le_node *a, const struct le_node *b) {
+    return a->index_count == b->index_count &&
+           memcmp(a->indices, b->indices, (size_t)a->index_count * sizeof(int)) == 0;
+}
+
+struct counting {
+    struct le_ir *ir;
+    const struct le_node *old, *first; /* reductions */
+};
+
+static struct le_node *count_first(struct le_node *node, void *user) {
+    const struct counting *c = user;
+    if (node->kind != LE_NODE_COUNT || !has_same_indices(node, c->old))
+        return NULL;
+    struct le_node copy = *node;
+    copy.indices = c->first->indices;
+    return le_node_make(c->ir, &copy);
+}
+
+/* What else of the statement counts the old reduction's terms, as a mean does, counts those of the leader's indices: a
+ * kernel for both knows these. */
+static void count_as_leader(struct le_ir *ir, int stage, const struct le_node *old, const struct le_node *first) {
+    struct counting c = {ir, old, first};
+    const int statement = ir->stages.at[stage].statement;
+    for (int k = stage + 1; k < ir->stages.count && ir->stages.at[k].statement == statement; k++)
+        if (!ir->stages.at[k].dead && ir->stages.at[k].kind == LE_STAGE_MAP)
+            ir->stages.at[k].node = le_node_replace(ir, ir->stages.at[k].node, count_first, &c);
+}
+
 static void join_reduction(struct le_ir *ir, int leader, int last, int stage) {
     struct le_stage *s = &ir->stages.at[stage];
     const struct le_node *first = ir->stages.at[leader].node, *old = s->node;
@@ -102,6 +132,7 @@ static void join_reduction(struct le_ir *ir, int leader, int last, int stage) {
     struct le_node *body = le_node_substitute(ir, old->operands[0], old->indices, to, old->index_count);
     s->node = le_node_reduce(ir, (enum le_reduction)old->code, old->type, body, first->indices, first->index_count);
     le_ir_adopt_indices(ir, ir->stages.at[leader].statement, indices);
+    count_as_leader(ir, stage, old, first);
     s->leader = leader;
     ir->stages.at[last].sibling = stage;
 }

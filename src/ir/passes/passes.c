@@ -13,6 +13,7 @@ const struct le_pass le_passes[] = {
     {"hoist", le_pass_hoist},
     {"dead-code", le_pass_dead_code},
     {"fuse-reductions", le_pass_fuse_reductions},
+    {"finish-totals", le_pass_finish_totals},
     {"copy-elision", le_pass_elide_copies},
     {NULL, NULL},
 };
@@ -38,8 +39,8 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last) {
         end++;
     if (!none && !end->name)
         return le_fail_at(LEAT_INVALID, (struct le_location){0},
-                          "use lower, demand, dead-code, contract, scan, loops, inline, hoist, fuse-reductions or "
-                          "copy-elision",
+                          "use lower, demand, dead-code, contract, scan, loops, inline, hoist, fuse-reductions, "
+                          "finish-totals or copy-elision",
                           "there is no pass '%s'", last);
     for (const struct le_pass *pass = le_passes; !none && pass <= end && status == LEAT_OK; pass++)
         status = run_pass(ir, pass);

@@ -68,12 +68,12 @@ static const char *fused_problem(const struct verify *v) {
     const struct le_stage *leader = &v->ir->stages.at[s->leader];
     if (s->leader >= v->at || leader->dead || leader->leader >= 0 || leader->block != s->block)
         return "a fused reduction's leader";
-    if (s->node->kind != LE_NODE_REDUCE || leader->node->kind != LE_NODE_REDUCE || s->index_count ||
-        leader->index_count)
+    const struct le_node *own = le_node_total(v->ir, s->node), *first = le_node_total(v->ir, leader->node);
+    if (!own || !first || s->index_count || leader->index_count)
         return "a fused reduction that does not reduce a whole array";
-    bool same = s->node->index_count == leader->node->index_count;
-    for (int k = 0; same && k < s->node->index_count; k++)
-        same = s->node->indices[k] == leader->node->indices[k];
+    bool same = own->index_count == first->index_count;
+    for (int k = 0; same && k < own->index_count; k++)
+        same = own->indices[k] == first->indices[k];
     return same ? NULL : "a fused reduction's indices";
 }
 

@@ -104,10 +104,21 @@ static leat_status generate_bytecode(struct le_interpretation *n, int stage) {
     return le_kernel_generate(&kernel, &n->launches[stage]);
 }
 
+/* Few tasks of many operations. */
+static bool takes_long(const struct le_interpretation *n, const struct le_launch *launch) {
+    int multiprocessors = le_device_limits_of(n->call->home.device)->multiprocessors;
+    int64_t at_once = launch->tasks < multiprocessors ? launch->tasks : multiprocessors;
+    return n->call->program->ctx->interpret != LEAT_INTERPRET_ONLY && launch->operations / OPERATIONS_MOST > at_once;
+}
+
 static bool generate_and_encode(struct le_interpretation *n) {
-    for (int k = 0; k < n->stage_count; k++)
+    for (int k = 0; k < n->stage_count; k++) {
         if (generate_bytecode(n, k) != LEAT_OK || n->launches[k].count == 0)
             return false;
+        for (int q = 0; q < n->launches[k].count; q++)
+            if (takes_long(n, &n->launches[k].at[q]))
+                return false;
+    }
     for (n->which = 0; n->which < LE_INTERPRETERS; n->which++)
         if (encode_tapes(n))
             return true;
@@ -266,7 +277,7 @@ void le_interpretation_free(struct le_interpretation *n) {
     le_free(n);
 }
 
-static bool takes_long(const struct leat_call *call, const struct le_action *action) {
+static bool is_large(const struct leat_call *call, const struct le_action *action) {
     uint64_t most = (uint64_t)OPERATIONS_MOST * (uint64_t)le_device_limits_of(call->home.device)->multiprocessors;
     return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && action->operations > most;
 }
@@ -285,7 +296,7 @@ static bool may_interpret(const struct leat_call *call, const struct le_action *
     const struct le_stage *stage = action->generated;
     return call->program->ctx->interpret != LEAT_INTERPRET_NEVER && !le_device_is_opening(call->home.device) &&
            stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && !leaves_out(action) &&
-           w->step_count > 0 && !w->may_report && !takes_long(call, action);
+           w->step_count > 0 && !w->may_report && !is_large(call, action);
 }
 
 /* Whether the action's own code is compiled; SOON: requests it if not. */

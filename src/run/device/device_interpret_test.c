@@ -156,7 +156,7 @@ static void test_programs(void **state) {
     check_interpreted("y[j] = sum(i: m[i,j])", 1);
     check_interpreted("y[i] = x[len(x,0)-1-i] > 0 ? x[i] : -1", 1);
     check_interpreted("out y: f32[len(x,0)]\ny[i] = x[i]\ny[2*i] = 0 where i in 0..10", 2);
-    check_interpreted("var y = 0.0\nfor t in 0..3 { y = y + sum(i: x[i] * t) }", 3);
+    check_interpreted("var y = 0.0\nfor t in 0..3 { y = y + sum(i: x[i] * (y + 1)) }", 3);
     check_interpreted("def f(a) { n = 0; while a < 100 { a = a * 2 + 3; n += 1; if n > 9 { return n } }; return n }\n"
                       "y[i] = f(abs(x[i]))",
                       1);
