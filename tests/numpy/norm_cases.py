@@ -46,6 +46,11 @@ def cases():
        y=((b - s) * wide(w)[:, None, None] + wide(u[:, None] * v)).astype(np.float32))
     s = b.sum((2, 3), keepdims=True)
     ok('y[p,g,i,j] = (a[p,g,i,j] - sum(i,j: a[p,g,i,j])) * w[g,i]', dict(a=a, w=small('f32', (4, 5), 2)), y=((b - s) * wide(small('f32', (4, 5), 2))[:, :, None]).astype(np.float32))
+    # all of an array as one row
+    for t, shape in (('f32', (3, 5)), ('f32', (33, 70)), ('i32', (64, 64)), ('f16', (20, 30)), ('f64', (1, 9))):
+        a = small(t, shape, 6); b = wide(a); make = lambda y: y.astype(DTYPES[computed(t) if is_float(t) else 'i64'])
+        ok('y[i,j] = %s(a[i,j]) * (1 + max(p,q: a[p,q])) - sum(p,q: %s(a[p,q]))' % ((computed(t) if is_float(t) else 'i64',) * 2), dict(a=a), y=make(b * (1 + b.max()) - b.sum()))
+        ok('m = max(i,j: a[i,j])\ny[i,j] = (a[i,j] - m) * i', dict(a=a), y=((b - b.max()) * np.arange(len(b))[:, None]).astype(a.dtype if is_float(t) else np.int64))
     # a part of each row; subscripts beyond its indices' ranges; a division that is checked
     a = small('i32', (3, 9, 7), 8).astype(np.int64); m = a[:, 1:8, 2:].max((1, 2), keepdims=True); k = np.array([2, 0, -1, 1, 3, 5, 1, 2, 0])
     ok('m[p] = max(i in 1..8, j in 2..7: a[p,i,j])\ny[p,i,j] = a[p,i+1,j+2] - m[p] where i in 0..7, j in 0..5', dict(a=a), y=a[:, 1:8, 2:] - m)

@@ -51,7 +51,7 @@ static struct le_node *make_there(struct le_node *node, void *user) {
 /* Whether the maker's array is not a result of the program, and each of its elements is computed by itself. */
 static bool can_be_made_there(const struct codegen *c, const struct le_stage *maker) {
     const struct le_value *v = &c->ir->values.at[maker->target];
-    if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted || v->rank == 0)
+    if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted)
         return false;
     for (int d = 0; d < maker->left_count; d++)
         if (maker->left[d]->kind != LE_NODE_INDEX)
@@ -59,8 +59,9 @@ static bool can_be_made_there(const struct codegen *c, const struct le_stage *ma
     return true;
 }
 
-static bool is_strip(const struct le_mapping *m) {
-    return m->kind == LE_MAPPING_ROWS && le_mapping_get(m, "strip") > 0;
+/* Whether the kernel keeps columns, or, of a number, the whole array as one row. */
+static bool is_kept(const struct le_mapping *m, const struct le_stage *maker) {
+    return m->kind == LE_MAPPING_ROWS && (maker->left_count == 0 || le_mapping_get(m, "strip") > 0);
 }
 
 struct le_node *le_device_keep_there(const struct le_device_kernel_job *job, const struct le_stage *maker,
@@ -78,7 +79,7 @@ struct le_node *le_device_keep_there(const struct le_device_kernel_job *job, con
         return NULL;
     const struct le_mapping *before = le_mapping_of_map(&own, job->kernel.stage),
                             *kept = le_mapping_of_map(&own, &made);
-    if (!is_strip(kept))
+    if (!is_kept(kept, maker))
         return NULL;
     *gain_seconds += kept->forced ? INFINITY : before->seconds - kept->seconds;
     return made.node;
@@ -109,7 +110,8 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     own.kernel = le_kernel_begin(&job->kernel);
     le_codegen_begin(&c, &own, &made, "");
     const bool few = le_team_is_few(&c, maker->node);
-    if (!can_be_made_there(&c, maker) || c.ir->values.at[maker->target].uses != 1 || (!few && !maker->inner))
+    if (!can_be_made_there(&c, maker) || maker->left_count == 0 || c.ir->values.at[maker->target].uses != 1 ||
+        (!few && !maker->inner))
         return NULL;
     made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);
     if (le_device_reads(c.ir, &made, maker))
