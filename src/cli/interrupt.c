@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPEAT_NS      1000000000 /* ignores the second of two equal signals: timeout(1) sends each twice */
+#define REPEAT_NS      1000000000 /* for so long the same signal is the first one's echo: timeout(1) sends each twice */
 #define RUN_PATIENCE_S 2          /* for a canceled run to end */
 
 static _Atomic int writing, pending;
@@ -26,16 +26,18 @@ static void on_alarm(int number) {
     _exit(le_cli_interrupt_status());
 }
 
-/* Whether this is the first signal. */
-static bool is_first(int number) {
+/* Records the signal if it is the first one. Whether it is. */
+static bool record_first(int number) {
     int none = 0;
     int64_t never = 0;
     atomic_compare_exchange_strong(&pending_ns, &never, now_ns());
     return atomic_compare_exchange_strong(&pending, &none, number);
 }
 
-static bool is_repeated(int number) {
-    return number == atomic_load(&pending) && now_ns() - atomic_load(&pending_ns) < REPEAT_NS;
+/* While a file is written, any signal is soon after the first one, so that no temporary file is left. */
+static bool is_echo(int number) {
+    return (atomic_load(&writing) || number == atomic_load(&pending)) &&
+           now_ns() - atomic_load(&pending_ns) < REPEAT_NS;
 }
 
 static void cancel(leat_call *call) {
@@ -47,10 +49,10 @@ static void cancel(leat_call *call) {
 static void on_signal(int number) {
     leat_call *call = atomic_load(&running);
     if (call || atomic_load(&writing)) {
-        bool first = is_first(number);
+        bool first = record_first(number);
         if (first && call)
             cancel(call);
-        if ((first || is_repeated(number)) && (call || atomic_load(&writing)))
+        if ((first || is_echo(number)) && (call || atomic_load(&writing)))
             return;
     }
     _exit(LE_EXIT_SIGNAL + number);
@@ -101,6 +103,7 @@ void le_cli_interrupt_run_begin(leat_call *call) {
 
 void le_cli_interrupt_run_end(void) {
     atomic_store(&running, NULL);
+    alarm(0);
 }
 
 int le_cli_interrupt_status(void) {

@@ -1,7 +1,8 @@
 /* Ctrl-C and similar signals end the command at once with 128 + the signal's number. While the command writes a file,
- * it first stops writing, so that the older file is unchanged and no temporary file is left. While a program runs, the
- * run is canceled and the command ends in order. In both cases another signal, or the same one at least a second later,
- * ends it at once, and so do two seconds in which a run has not ended. */
+ * it first stops writing, so that the older file is unchanged and no temporary file is left. A second signal, at least
+ * a second later, ends it without waiting. While a program runs, the run is canceled and the command ends in order.
+ * Another signal, or the same one at least a second later, ends it at once. A run that has not ended two seconds after
+ * the signal is ended at once, too. */
 #ifndef LE_CLI_INTERRUPT_H
 #define LE_CLI_INTERRUPT_H
 #include "leat.h"

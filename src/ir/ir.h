@@ -217,8 +217,8 @@ struct le_stage {
                      its readers compute the reduction themselves */
     bool inner;   /* for a device, a reduction that one reader needs for each term of another reduction, or for each
                      element that it scatters; the reader may compute it itself instead (gen/mapping/make_there.c) */
-    /* Reductions fused into one kernel, or for a device numbers of one reduction each: the first of them, and the next
-     * one after this; -1: none. */
+    /* Reductions fused into one kernel, or, for a device, numbers that need one reduction each: the first of them, and
+     * the next one after this; -1: none. */
     int leader, sibling;
     int access; /* of the left side, for messages; -1: none */
     /* MAP: other stages over the same indices, which the same kernel computes. Planning for a device sets them. */
@@ -397,7 +397,7 @@ struct le_node *le_node_replace(struct le_ir *ir, struct le_node *node,
 /* Substitution creates a new index for a dependent range that it changes. This adds the indices from number `from` on
  * to those whose ranges the statement finds. */
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from);
-/* The outermost reduction in a node that has one, or one in another; NULL: it has none. */
+/* The reduction of a node that has one, apart from those in its terms; NULL: there is none. */
 struct le_node *le_node_total(const struct le_ir *ir, struct le_node *node);
 /* Calls visit for every distinct node reachable from root, operands first. */
 void le_node_walk(const struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user),

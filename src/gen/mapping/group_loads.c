@@ -103,6 +103,7 @@ static void find_axes(struct codegen *c, struct group *g) {
     }
 }
 
+/* also: an access besides the nodes; NULL: none. */
 static bool are_one_axis(struct codegen *c, const int *indices, int count, struct le_node *const *nodes, int node_count,
                          const struct le_address *also, bool trusted) {
     int inner = indices[count - 1];

@@ -1,6 +1,6 @@
 /* Fuses a stage into its readers. Totals of columns, which the IR has as arrays of their own, are computed again by
  * each stage that reads them, if that can keep strips of the columns on chip and this is faster: then the columns are
- * read once instead of once for each stage.
+ * read once instead of once for each stage. The same holds for totals of a whole array that is kept as one row.
  *
  * The other cases are stages with one reader. What the maker computes for an element, a sum of few terms, is computed
  * where the reader needs it, if that lets the reader unroll a kept index (unroll_jam.c). A reduction that is part of
@@ -48,7 +48,8 @@ static struct le_node *make_there(struct le_node *node, void *user) {
     return maker->node;
 }
 
-/* Whether the maker's array is not a result of the program, and each of its elements is computed by itself. */
+/* Whether the maker's array or number is not a result of the program, and each of its elements is computed by itself.
+ */
 static bool can_be_made_there(const struct codegen *c, const struct le_stage *maker) {
     const struct le_value *v = &c->ir->values.at[maker->target];
     if (maker->kind != LE_STAGE_MAP || maker->base >= 0 || v->symbol >= 0 || v->wanted)
@@ -109,8 +110,9 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     struct le_device_kernel_job own = *job;
     own.kernel = le_kernel_begin(&job->kernel);
     le_codegen_begin(&c, &own, &made, "");
-    const bool few = le_team_is_few(&c, maker->node);
-    if (!can_be_made_there(&c, maker) || maker->left_count == 0 || c.ir->values.at[maker->target].uses != 1 ||
+    const bool few = le_team_is_few(&c, maker->node),
+               is_number = maker->left_count == 0; /* each element would need it */
+    if (!can_be_made_there(&c, maker) || is_number || c.ir->values.at[maker->target].uses != 1 ||
         (!few && !maker->inner))
         return NULL;
     made.node = le_node_replace(c.ir, made.node, make_there, (void *)(uintptr_t)maker);

@@ -44,9 +44,12 @@ bool le_row_shape(const struct le_device_facts *facts, const struct row_need *ne
 bool le_strip_shape(const struct le_device_facts *facts, const struct row_need *need, struct strip_wish wish,
                     struct row_shape *shape);
 
-/* How the place in a row becomes the groups' indices: the last one runs on beyond its range for all of them, except
- * where values are computed, or nowhere. */
-enum row_split { ROW_ONE_LOOP, ROW_SPLIT_VALUES, ROW_SPLIT };
+/* How the place in a row becomes the groups' indices. */
+enum row_split {
+    ROW_ONE_LOOP,     /* it is the last index, which runs on beyond its range; the others stay at their lows */
+    ROW_SPLIT_VALUES, /* the same for terms and what is kept, but values get each index */
+    ROW_SPLIT         /* everything gets each index */
+};
 
 struct row {
     struct codegen *c;
@@ -99,7 +102,8 @@ bool le_row_find(struct row *r);
 /* rows.c */
 /* Computes rows that stay on chip during several passes; false: they cannot */
 bool le_team_rows(struct codegen *c, struct team_stage *t, struct strip_wish wish, struct le_generated_launches *out);
-/* Binds the groups' indices, or the values' own, to the element at the place. */
+/* Binds the indices, which are those of the groups or the values' own, to the element at the place, for terms and what
+ * is kept. */
 void le_row_bind(struct row *r, struct le_block *block, const int *indices, struct le_expression *place);
 /* The same where values are computed and stored. */
 void le_row_bind_value(struct row *r, struct le_block *block, const int *indices, struct le_expression *place);

@@ -10,7 +10,8 @@ static bool is_same_range(const struct row *r, int a, int b) {
     return x->low == y->low && x->high == y->high && x->by == 1 && y->by == 1;
 }
 
-/* Whether all groups run over the same indices, and the values over as many of the same ranges. */
+/* Whether all groups run over the same indices (they then share the first one's list), and the values over as many of
+ * the same ranges. */
 static bool is_one_row(struct row *r) {
     const struct team_stage *t = r->t;
     const struct group *first = &t->groups[0];
@@ -35,7 +36,7 @@ static bool is_one_row(struct row *r) {
 static bool find_value(struct row *r) {
     struct le_ir *ir = r->c->ir;
     const struct team_stage *t = r->t;
-    struct le_node *to[POINTS_MAX];
+    struct le_node *to[AXES_MAX];
     if (t->rest_count == 0)
         return true;
     if (le_team_has_inner_loop(r->c, r->c->stage->node, t->rest_at, t->rest_count))
@@ -77,7 +78,7 @@ static bool are_values_one_loop(const struct row *r) {
 }
 
 /* Where indices are needed one by one, the elements of a vector have all but the last one in common. */
-static void find_width(struct row *r) {
+static void find_split(struct row *r) {
     const int64_t last = r->all.axes[r->all.axis_count - 1].count;
     r->split = !are_terms_one_loop(r) ? ROW_SPLIT : are_values_one_loop(r) ? ROW_ONE_LOOP : ROW_SPLIT_VALUES;
     if (r->split != ROW_SPLIT) {
@@ -102,7 +103,7 @@ static void find_read(struct row *r, int pass, const struct group *g, int *passe
             }
 }
 
-static bool is_along_all(const struct row *r, const struct le_node *load) {
+static bool uses_all_indices(const struct row *r, const struct le_node *load) {
     for (int k = 0; k < r->all.index_count; k++)
         if (r->all.axes[k].count > 1 && !le_node_depends(load, r->all.indices[k]))
             return false;
@@ -110,12 +111,8 @@ static bool is_along_all(const struct row *r, const struct le_node *load) {
 }
 
 /* What more than one pass reads is kept, but not what is the same for several elements of a row. */
-static bool find_loads(struct row *r) {
+static bool find_kept(struct row *r) {
     int passes[LOADS_MAX] = {0};
-    r->load_count = le_group_loads(r->c, &r->all, r->loads);
-    if (r->load_count <= 0)
-        return false;
-    find_width(r);
     for (int g = 0; g < r->t->group_count; g++)
         find_read(r, g, &r->t->groups[g], passes);
     struct group values = r->all;
@@ -124,7 +121,7 @@ static bool find_loads(struct row *r) {
     find_read(r, r->t->group_count, &values, passes);
     for (int k = 0; k < r->load_count; k++) {
         int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
-        r->kept[k] = passes[k] > 1 && (r->split != ROW_SPLIT || is_along_all(r, r->loads[k]));
+        r->kept[k] = passes[k] > 1 && (r->split != ROW_SPLIT || uses_all_indices(r, r->loads[k]));
         if (r->kept[k]) {
             r->kept_bytes += bytes < 4 ? 4 : bytes;
             r->kept_bytes_shared += bytes;
@@ -369,7 +366,11 @@ bool le_row_find(struct row *r) {
     if (!is_one_row(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
         return false;
     gather_bodies(r);
-    if (!find_loads(r) || !find_shape(r))
+    r->load_count = le_group_loads(r->c, &r->all, r->loads);
+    if (r->load_count <= 0)
+        return false;
+    find_split(r);
+    if (!find_kept(r) || !find_shape(r))
         return false;
     find_late(r);
     if (r->shape.strip)

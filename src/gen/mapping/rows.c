@@ -15,38 +15,46 @@ static bool has_side(const struct row *r) {
     return r->t->side.width > 1;
 }
 
-/* Splits the place and binds all but the last index, whose place it gives. */
+static bool is_split(const struct row *r, bool of_values) {
+    return r->split == ROW_SPLIT || (r->split == ROW_SPLIT_VALUES && of_values);
+}
+
+/* Splits the place and binds all but the last index, whose place it gives. The values' own indices have the counts of
+ * the groups'. */
 static struct le_expression *bind_first(struct row *r, struct le_block *block, const int *indices,
                                         struct le_expression *place) {
-    struct le_expression *extents[POINTS_MAX] = {NULL}, *places[POINTS_MAX];
+    struct le_expression *extents[AXES_MAX] = {NULL}, *places[AXES_MAX];
     int last = r->all.index_count - 1;
     for (int k = 1; k <= last; k++)
-        extents[k] = le_codegen_index_number(r->c, r->all.indices[k], "count",
-                                             le_range_count(le_range_of(r->c->space, indices[k])), LE_KTREE_LONG);
+        extents[k] =
+            le_codegen_index_number(r->c, r->all.indices[k], "count",
+                                    le_range_count(le_range_of(r->c->space, r->all.indices[k])), LE_KTREE_LONG);
     le_codegen_split(r->c, block, place, LE_KTREE_UINT, extents, last + 1, places);
     for (int k = 0; k < last; k++)
         le_team_bind_one(r->c, block, indices[k], places[k], 0);
     return places[last];
 }
 
-static void bind_split(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
-    le_team_bind_one(r->c, block, indices[r->all.index_count - 1], bind_first(r, block, indices, place), 0);
+/* Of an element of a line: `first` is what bind_first gave, or the place in the row. */
+static void bind_last(struct row *r, struct le_block *block, const int *indices, struct le_expression *first,
+                      bool split) {
+    int last = r->all.index_count - 1;
+    for (int k = 0; k < last && !split; k++)
+        le_team_bind_one(r->c, block, indices[k], NULL, 0);
+    le_team_bind_one(r->c, block, indices[last], first, split || last == 0 ? 0 : r->all.terms);
 }
 
-/* Binds the first indices to their lows, and the last one to the place. */
-static void bind_one_loop(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
-    int last = r->all.index_count - 1;
-    for (int k = 0; k < last; k++)
-        le_team_bind_one(r->c, block, indices[k], NULL, 0);
-    le_team_bind_one(r->c, block, indices[last], place, last > 0 ? r->all.terms : 0);
+static void bind_all(struct row *r, struct le_block *block, const int *indices, struct le_expression *place,
+                     bool split) {
+    bind_last(r, block, indices, split ? bind_first(r, block, indices, place) : place, split);
 }
 
 void le_row_bind(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
-    (r->split == ROW_SPLIT ? bind_split : bind_one_loop)(r, block, indices, place);
+    bind_all(r, block, indices, place, is_split(r, false));
 }
 
 void le_row_bind_value(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
-    (r->split == ROW_ONE_LOOP ? bind_one_loop : bind_split)(r, block, indices, place);
+    bind_all(r, block, indices, place, is_split(r, true));
 }
 
 struct row_line le_row_line(struct row *r, struct le_block *block, struct le_expression *number) {
@@ -116,20 +124,15 @@ void le_row_know(struct row *r, int pass, struct le_block *each, const struct ro
 struct le_block *le_row_open_elements(struct row *r, int pass, struct le_block *block, const struct row_line *line,
                                       struct le_expression **e) {
     const int *indices = r->all.indices;
-    bool of_values = pass == r->t->group_count;
+    const bool split = is_split(r, pass == r->t->group_count);
     struct le_block *each;
     if (has_side(r)) {
-        (of_values ? le_row_bind_value : le_row_bind)(r, block, indices, line->at);
+        bind_all(r, block, indices, line->at, split);
         each = le_side_open_each(r->c, &r->t->side, block, e);
     } else {
-        bool split = r->split == ROW_SPLIT || (r->split == ROW_SPLIT_VALUES && of_values);
         struct le_expression *first = split ? bind_first(r, block, indices, line->at) : line->at;
         each = le_ktree_open_each(r->c->tree, block, "e", r->all.width, e);
-        struct le_expression *place = le_plus(r->c->tree, first, *e);
-        if (split)
-            le_team_bind_one(r->c, each, indices[r->all.index_count - 1], place, 0);
-        else
-            bind_one_loop(r, each, indices, place);
+        bind_last(r, each, indices, le_plus(r->c->tree, first, *e), split);
     }
     le_row_know(r, pass, each, line, *e);
     return each;

@@ -1,6 +1,7 @@
 /* finish-totals: a device computes a number that needs one total, such as a mean or a norm, in the total's kernel. They
  * are two stages after `hoist`, because a CPU's threads share only a total by itself; on a device each kernel costs
- * about 2 us. The number takes the total's place among siblings. */
+ * about 2 us. The number takes the total's place among siblings. Of a number that needs several totals, only the first
+ * can be finished so. */
 #include "ir/ir.h"
 #include <string.h>
 
@@ -16,19 +17,19 @@ static bool is_own_total(const struct le_ir *ir, const struct le_stage *s) {
 
 struct search {
     struct le_ir *ir;
-    int first;            /* stage; what is computed before it stays as it is */
+    int first;            /* stage: what is computed before it stays as it is */
     struct le_node *load; /* of the total */
     int latest;           /* stage that makes one of the other operands */
     bool is_plain;
     const struct le_node *count; /* a number of terms */
-    bool has_extents;
+    bool has_others;             /* other such numbers, or extents of arrays */
 };
 
 static void look_at(struct le_node *node, void *user) {
     struct search *s = user;
     int maker = node->kind == LE_NODE_LOAD ? s->ir->values.at[node->value].stage : -1;
     s->is_plain &= !le_node_chooses(node) && node->kind != LE_NODE_REGION;
-    s->has_extents |= node->kind == LE_NODE_LEN || (node->kind == LE_NODE_COUNT && s->count);
+    s->has_others |= node->kind == LE_NODE_LEN || (node->kind == LE_NODE_COUNT && s->count);
     s->count = node->kind == LE_NODE_COUNT ? node : s->count;
     if (!s->load && maker >= s->first && is_own_total(s->ir, &s->ir->stages.at[maker]))
         s->load = node;
@@ -41,12 +42,12 @@ static struct le_node *take_total(struct le_node *node, void *user) {
     return node == s->load ? s->ir->stages.at[s->ir->values.at[node->value].stage].node : NULL;
 }
 
-/* Siblings are computed when their leader is, which comes first: what they use must be known then. */
+/* A sibling is computed when its leader is, before its own statement: what it uses must be known then. */
 static bool is_known(const struct search *s, const struct le_stage *total) {
     const struct le_node *own = total->node, *count = s->count;
     bool counts = !count || (count->index_count == own->index_count &&
                              memcmp(count->indices, own->indices, (size_t)own->index_count * sizeof(int)) == 0);
-    return s->latest < total->leader && !s->has_extents && counts;
+    return s->latest < total->leader && !s->has_others && counts;
 }
 
 static bool can_finish(const struct search *s, int number, int total) {
@@ -82,7 +83,10 @@ void le_pass_finish_totals(struct le_ir *ir) {
         int total = s.load ? ir->values.at[s.load->value].stage : -1;
         if (total < 0 || !can_finish(&s, k, total))
             continue;
-        stage->node = le_node_replace(ir, stage->node, take_total, &s);
+        struct le_node *made = le_node_replace(ir, stage->node, take_total, &s);
+        if (made == stage->node) /* it is read in the bounds of a loop */
+            continue;
+        stage->node = made;
         replace_sibling(ir, k, total);
     }
 }

@@ -112,8 +112,9 @@ static struct le_node *count_first(struct le_node *node, void *user) {
     return le_node_make(c->ir, &copy);
 }
 
-/* What else of the statement counts the old reduction's terms, as a mean does, counts those of the leader's indices: a
- * kernel for both knows these. */
+/* Where the statement also counts the old reduction's terms, as a mean does, it now counts the leader's, which are as
+ * many: when the leader's kernel is made, the ranges of the statement's own indices are not known yet. The stages of a
+ * statement follow one another. */
 static void count_as_leader(struct le_ir *ir, int stage, const struct le_node *old, const struct le_node *first) {
     struct counting c = {ir, old, first};
     const int statement = ir->stages.at[stage].statement;

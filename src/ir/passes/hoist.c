@@ -6,15 +6,14 @@
 #include "ir/path.h"
 
 static void find_condition(struct le_node *node, void *user) {
-    if (le_node_chooses(node) || node->kind == LE_NODE_REGION)
-        *(bool *)user = true;
+    *(bool *)user |= le_node_chooses(node) || node->kind == LE_NODE_REGION;
 }
 
 static void find_region(struct le_node *node, void *user) {
     *(bool *)user |= node->kind == LE_NODE_REGION;
 }
 
-static bool has(struct le_ir *ir, struct le_node *node, void (*find)(struct le_node *node, void *user)) {
+static bool contains(struct le_ir *ir, struct le_node *node, void (*find)(struct le_node *node, void *user)) {
     bool found = false;
     le_node_walk(ir, node, find, &found);
     return found;
@@ -301,7 +300,7 @@ static void mark_read(struct le_node *node, void *user) {
 
 /* The loops of the value that fills an array run once, not for each element. */
 static struct le_node *hoist_region(struct hoist *h, struct le_node *root, const struct path *path) {
-    bool once = h->stage->kind == LE_STAGE_FILL && has(h->ir, root, find_region);
+    bool once = h->stage->kind == LE_STAGE_FILL && contains(h->ir, root, find_region);
     return once ? own_stage(h, root, path) : root;
 }
 
@@ -309,7 +308,7 @@ static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
     if (!root || (!root->reduces && h->stage->kind != LE_STAGE_FILL))
         return root;
     struct path path = le_path_enter(h->ir->arena, (struct path){0}, h->stage->indices, h->stage->index_count);
-    h->conditions = h->stage->guarded || has(h->ir, root, find_condition);
+    h->conditions = h->stage->guarded || contains(h->ir, root, find_condition);
     h->paths = h->stages = (struct le_names){0};
     h->loads.count = 0;
     struct le_node *made = hoist_region(h, hoist_reductions(h, root, &path, &path, le_walk_begin(h->ir)), &path);

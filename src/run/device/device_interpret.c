@@ -108,7 +108,7 @@ static leat_status generate_bytecode(struct le_interpretation *n, int stage) {
 static bool takes_long(const struct le_interpretation *n, const struct le_launch *launch) {
     int multiprocessors = le_device_limits_of(n->call->home.device)->multiprocessors;
     int64_t at_once = launch->tasks < multiprocessors ? launch->tasks : multiprocessors;
-    return n->call->program->ctx->interpret != LEAT_INTERPRET_ONLY && launch->operations / OPERATIONS_MOST > at_once;
+    return n->call->program->ctx->interpret != LEAT_INTERPRET_ONLY && launch->operations > OPERATIONS_MOST * at_once;
 }
 
 static bool generate_and_encode(struct le_interpretation *n) {

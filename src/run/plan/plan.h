@@ -222,6 +222,10 @@ const leat_array *le_result_scalar(const struct leat_call *call, int value);
 void le_find_dying_values(struct le_specialised *s);
 bool le_value_dies(const struct le_plan *plan, struct le_dying_values deaths, int value);
 
+/* siblings.c: whether the leader's kernel may compute its siblings too; not if one may read out of range or give a
+ * note. */
+bool le_siblings_fit(const struct le_specialised *s, const struct le_stage *leader);
+
 /* empty_ranges.c: once the ranges of the group's statements are known, replaces stages that nothing reads because a
  * range is empty, so that they cannot fail. */
 void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *group);

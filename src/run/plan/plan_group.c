@@ -394,28 +394,6 @@ static bool made_with_leader(const struct le_plan *plan, const struct le_ir *ir,
     return leader->generated->sibling >= 0 && leader->launches.count > 0 && leader->launches.at[0].parts;
 }
 
-struct inside_check {
-    const struct le_plan *plan;
-    bool all;
-};
-
-static void check_inside(struct le_node *node, void *user) {
-    struct inside_check *fit = user;
-    if (node->kind != LE_NODE_LOAD || !node->trusted || !fit->all)
-        return;
-    const struct le_address address = le_load_address(fit->plan->layouts, node);
-    fit->all = le_address_is_safe(&fit->plan->space, &address);
-}
-
-/* The siblings' own statements check their accesses, but these statements come later. Until then the leader's kernel
- * must not trust their reads: it computes no siblings if one of their reads may be out of range. */
-static bool siblings_fit(const struct le_specialised *s, const struct le_stage *leader) {
-    struct inside_check fit = {.plan = s->plan, .all = true};
-    for (int k = leader->sibling; k >= 0 && fit.all; k = s->ir->stages.at[k].sibling)
-        le_node_walk(s->ir, s->ir->stages.at[k].node, check_inside, &fit);
-    return fit.all;
-}
-
 static const struct le_stage *alone(struct le_arena *arena, const struct le_stage *leader) {
     struct le_stage *made = LE_NEW(arena, struct le_stage);
     *made = *leader;
@@ -486,7 +464,7 @@ static leat_status plan_action(struct leat_call *call, struct le_plan_step *g, s
         value_layout(s, stage->pairs[k].target);
     find_storages(s, g, action);
     s->plan->asking = LE_ASKING_CODE;
-    if (!siblings_fit(s, action->generated))
+    if (!le_siblings_fit(s, action->generated))
         action->generated = alone(g->arena, action->generated);
     status = plan_contraction(call, g, action);
     if (status == LEAT_OK && !action->contract)
