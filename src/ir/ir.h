@@ -380,6 +380,12 @@ static inline bool le_chain_adds_products(enum le_reduction code, const struct l
 static inline bool le_node_adds_products(const struct le_node *node) {
     return le_chain_adds_products((enum le_reduction)node->code, node->operands[0]);
 }
+static inline bool le_node_same_indices(const struct le_node *a, const struct le_node *b) {
+    bool same = a->index_count == b->index_count;
+    for (int k = 0; same && k < a->index_count; k++)
+        same = a->indices[k] == b->indices[k];
+    return same;
+}
 bool le_node_chooses(const struct le_node *node); /* whether it may skip operands: SELECT, ELSE, && and || */
 bool le_node_is_untrusted(
     const struct le_node *node); /* whether it is a LOAD that may be out of range, disregarding its edge mode */

@@ -110,8 +110,7 @@ struct le_node *le_device_make_there(const struct le_device_kernel_job *job, con
     struct le_device_kernel_job own = *job;
     own.kernel = le_kernel_begin(&job->kernel);
     le_codegen_begin(&c, &own, &made, "");
-    const bool few = le_team_is_few(&c, maker->node),
-               is_number = maker->left_count == 0; /* each element would need it */
+    const bool few = le_team_is_few(&c, maker->node), is_number = maker->left_count == 0; /* each element needs it */
     if (!can_be_made_there(&c, maker) || is_number || c.ir->values.at[maker->target].uses != 1 ||
         (!few && !maker->inner))
         return NULL;

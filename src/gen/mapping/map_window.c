@@ -105,20 +105,13 @@ static bool fits_walk(const struct map *m, const struct le_node *node) {
     return terms >= 1 && terms <= WALK_TERMS && terms * le_walk_term_cost(m, node) <= WALK_COST;
 }
 
-static bool same_indices(const struct le_node *a, const struct le_node *b) {
-    bool same = a->index_count == b->index_count;
-    for (int k = 0; k < a->index_count && same; k++)
-        same = a->indices[k] == b->indices[k];
-    return same;
-}
-
 /* Reductions over the same indices share a walk, unless one of them needs another's total. */
 static bool add_walk(struct map *m, struct le_node *node) {
     if (!fits_walk(m, node))
         return false;
     for (int k = 0; k < m->walk_count; k++) {
         struct map_walk *w = &m->walks[k];
-        if (same_indices(w->nodes[0], node) && w->node_count < MAP_WALK_NODES && !node->operands[0]->reduces) {
+        if (le_node_same_indices(w->nodes[0], node) && w->node_count < MAP_WALK_NODES && !node->operands[0]->reduces) {
             w->nodes[w->node_count++] = node;
             return true;
         }

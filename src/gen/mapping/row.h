@@ -103,7 +103,7 @@ bool le_row_find(struct row *r);
 /* Computes rows that stay on chip during several passes; false: they cannot */
 bool le_team_rows(struct codegen *c, struct team_stage *t, struct strip_wish wish, struct le_generated_launches *out);
 /* Binds the indices, which are those of the groups or the values' own, to the element at the place, for terms and what
- * is kept. */
+ * is kept; of several columns of a thread to the first one's. */
 void le_row_bind(struct row *r, struct le_block *block, const int *indices, struct le_expression *place);
 /* The same where values are computed and stored. */
 void le_row_bind_value(struct row *r, struct le_block *block, const int *indices, struct le_expression *place);

@@ -51,6 +51,8 @@ static void bind_all(struct row *r, struct le_block *block, const int *indices, 
 
 void le_row_bind(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
     bind_all(r, block, indices, place, is_split(r, false));
+    if (has_side(r))
+        le_team_bind_one(r->c, block, r->t->side.index, r->t->side.first, 0);
 }
 
 void le_row_bind_value(struct row *r, struct le_block *block, const int *indices, struct le_expression *place) {
@@ -86,8 +88,6 @@ void le_row_get(struct row *r, int pass, struct le_block *block, enum le_library
     struct le_kernel_tree *t = c->tree;
     struct le_block *first = le_ktree_open(t, block);
     le_row_bind(r, first, r->all.indices, line->at);
-    if (has_side(r))
-        le_team_bind_one(c, first, r->t->side.index, r->t->side.first, 0);
     for (int k = 0; k < r->load_count; k++) {
         if (!r->read[pass][k])
             continue;
@@ -144,8 +144,6 @@ void le_row_fetch_line(struct row *r, struct le_block *block, enum le_library_ca
                        struct le_expression *at) {
     struct le_kernel_tree *t = r->c->tree;
     le_row_bind(r, block, r->all.indices, at);
-    if (has_side(r))
-        le_team_bind_one(r->c, block, r->t->side.index, r->t->side.first, 0);
     for (int k = 0; k < r->load_count; k++) {
         if (!r->kept[k])
             continue;

@@ -3,7 +3,6 @@
  * about 2 us. The number takes the total's place among siblings. Of a number that needs several totals, only the first
  * can be finished so. */
 #include "ir/ir.h"
-#include <string.h>
 
 static bool is_number(const struct le_stage *s) {
     return !s->dead && s->kind == LE_STAGE_MAP && s->index_count == 0 && s->left_count == 0 && !s->guarded;
@@ -44,10 +43,7 @@ static struct le_node *take_total(struct le_node *node, void *user) {
 
 /* A sibling is computed when its leader is, before its own statement: what it uses must be known then. */
 static bool is_known(const struct search *s, const struct le_stage *total) {
-    const struct le_node *own = total->node, *count = s->count;
-    bool counts = !count || (count->index_count == own->index_count &&
-                             memcmp(count->indices, own->indices, (size_t)own->index_count * sizeof(int)) == 0);
-    return s->latest < total->leader && !s->has_others && counts;
+    return s->latest < total->leader && !s->has_others && (!s->count || le_node_same_indices(s->count, total->node));
 }
 
 static bool can_finish(const struct search *s, int number, int total) {
@@ -61,24 +57,24 @@ static void replace_sibling(struct le_ir *ir, int number, int total) {
     struct le_stage *s = &ir->stages.at[number], *t = &ir->stages.at[total];
     s->leader = t->leader;
     s->sibling = t->sibling;
-    for (int k = 0; k < ir->stages.count; k++) {
-        struct le_stage *other = &ir->stages.at[k];
-        other->leader = other->leader == total ? number : other->leader;
-        other->sibling = other->sibling == total ? number : other->sibling;
-    }
+    for (int k = t->leader; k >= 0 && k != number; k = ir->stages.at[k].sibling)
+        if (ir->stages.at[k].sibling == total)
+            ir->stages.at[k].sibling = number;
+    for (int k = t->sibling; k >= 0 && t->leader < 0; k = ir->stages.at[k].sibling)
+        ir->stages.at[k].leader = number;
     t->leader = t->sibling = -1;
     t->dead = true;
 }
 
 void le_pass_finish_totals(struct le_ir *ir) {
-    struct search s = {.ir = ir};
+    int first = 0;
     for (int k = 0; k < ir->stages.count && ir->for_device; k++) {
         struct le_stage *stage = &ir->stages.at[k];
         if (stage->kind >= LE_STAGE_MOVE)
-            s.first = k + 1; /* a block begins or ends, or values change */
+            first = k + 1; /* a block begins or ends, or values change */
         if (!is_number(stage) || stage->node->reduces)
             continue;
-        s = (struct search){.ir = ir, .first = s.first, .latest = -1, .is_plain = true};
+        struct search s = {.ir = ir, .first = first, .latest = -1, .is_plain = true};
         le_node_walk(ir, stage->node, look_at, &s);
         int total = s.load ? ir->values.at[s.load->value].stage : -1;
         if (total < 0 || !can_finish(&s, k, total))

@@ -2,7 +2,6 @@
  * one loop over the array's elements. They all use the indices of the first one, the leader. These have the same
  * ranges, because they are bare subscripts of the same array. */
 #include "ir/ir.h"
-#include <string.h>
 
 #define SIBLINGS_MAX 8
 
@@ -93,11 +92,6 @@ static bool is_ready(struct le_ir *ir, const struct le_stage *stage, int leader)
     return l.stage < leader;
 }
 
-static bool has_same_indices(const struct le_node *a, const struct le_node *b) {
-    return a->index_count == b->index_count &&
-           memcmp(a->indices, b->indices, (size_t)a->index_count * sizeof(int)) == 0;
-}
-
 struct counting {
     struct le_ir *ir;
     const struct le_node *old, *first; /* reductions */
@@ -105,22 +99,21 @@ struct counting {
 
 static struct le_node *count_first(struct le_node *node, void *user) {
     const struct counting *c = user;
-    if (node->kind != LE_NODE_COUNT || !has_same_indices(node, c->old))
+    if (node->kind != LE_NODE_COUNT || !le_node_same_indices(node, c->old))
         return NULL;
     struct le_node copy = *node;
     copy.indices = c->first->indices;
     return le_node_make(c->ir, &copy);
 }
 
-/* Where the statement also counts the old reduction's terms, as a mean does, it now counts the leader's, which are as
- * many: when the leader's kernel is made, the ranges of the statement's own indices are not known yet. The stages of a
- * statement follow one another. */
+/* Where a number that is made of the total, as a mean is, also counts the old reduction's terms, it now counts the
+ * leader's, which are as many: when the leader's kernel is made, the ranges of the number's own indices are not known
+ * yet. `hoist` puts the number behind its total. */
 static void count_as_leader(struct le_ir *ir, int stage, const struct le_node *old, const struct le_node *first) {
     struct counting c = {ir, old, first};
-    const int statement = ir->stages.at[stage].statement;
-    for (int k = stage + 1; k < ir->stages.count && ir->stages.at[k].statement == statement; k++)
-        if (!ir->stages.at[k].dead && ir->stages.at[k].kind == LE_STAGE_MAP)
-            ir->stages.at[k].node = le_node_replace(ir, ir->stages.at[k].node, count_first, &c);
+    struct le_stage *next = stage + 1 < ir->stages.count ? &ir->stages.at[stage + 1] : NULL;
+    if (next && ir->for_device && next->kind == LE_STAGE_MAP && next->statement == ir->stages.at[stage].statement)
+        next->node = le_node_replace(ir, next->node, count_first, &c);
 }
 
 static void join_reduction(struct le_ir *ir, int leader, int last, int stage) {

@@ -71,10 +71,7 @@ static const char *fused_problem(const struct verify *v) {
     const struct le_node *own = le_node_total(v->ir, s->node), *first = le_node_total(v->ir, leader->node);
     if (!own || !first || s->index_count || leader->index_count)
         return "a fused reduction that does not reduce a whole array";
-    bool same = own->index_count == first->index_count;
-    for (int k = 0; same && k < own->index_count; k++)
-        same = own->indices[k] == first->indices[k];
-    return same ? NULL : "a fused reduction's indices";
+    return le_node_same_indices(own, first) ? NULL : "a fused reduction's indices";
 }
 
 static const char *order_problem(const struct verify *v) {
